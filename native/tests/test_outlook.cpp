@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "geometry/cells/frame.hpp"
@@ -153,29 +154,40 @@ TEST_CASE("forms are within their bounds, and would not be with bounds 2^20 time
                 for (int j = 0; j < map->width(); ++j)
                     if (numbers.below(2)) gates.push_back(j);
                 Forms forms = map->forms_above_without(gates, pattern), some;
-                // The same for some rows only.
+                // The same for some rows only, behind one that says nothing.
                 std::vector<int> rows;
                 std::vector<double> weights;
                 for (int i = 0; i < whole->width(); ++i)
                     if (numbers.below(3) == 0) rows.push_back(i);
-                for (int k = 0; k <= dim; ++k)
+                for (int k = 0; k <= dim; ++k) {
+                    some.entries.push_back(0);
                     for (const int i : rows)
                         some.entries.push_back(forms.entries[static_cast<std::size_t>(k * whole->width() + i)]);
+                }
+                some.error.push_back(0);
                 for (const int i : rows) some.error.push_back(forms.error[static_cast<std::size_t>(i)]);
-                for (const int j : gates)
+                for (const int j : gates) {
+                    weights.push_back(0);
                     for (const int i : rows) {
                         const Integers& row =
                             stages.weights[static_cast<std::size_t>(stage - 1)][static_cast<std::size_t>(i)];
                         weights.push_back(static_cast<double>(row[static_cast<std::size_t>(j)]));
                     }
+                }
                 map->add_gates_to(forms, gates, pattern);
-                map->add_gates_to(some, gates, pattern, weights);
+                const auto count = 1 + rows.size();
+                Sources sums(static_cast<int>(count), dim + 1,
+                             stages.problem.stages[static_cast<std::size_t>(stage)].terms);
+                for (std::size_t j = 0; j < gates.size(); ++j)
+                    sums.add(some, weights.data() + j * count, map->slope_in(pattern, gates[j]),
+                             map->entries() + gates[j], map->width(), map->error(gates[j]));
+                sums.finish(some);
                 StageMap later(stages.problem, stage);
                 later.refill(map, pattern, forms);
                 CHECK_EQ(entries_out_of_bounds(later, truth, 1), 0);
                 StageMap few(stages.problem, stage);
-                few.refill(map, pattern, {0},
-                           Forms{std::vector<double>(static_cast<std::size_t>(dim) + 1, 1.0), {1.0}});
+                Forms first{std::vector<double>(2 * static_cast<std::size_t>(dim) + 2, 1.0), {1.0, 1.0}};
+                few.refill(map, pattern, {0}, first);
                 few.refill(map, pattern, rows, some);
                 for (int i = 0; i < few.width(); ++i) {
                     const bool known = std::find(rows.begin(), rows.end(), i) != rows.end();
@@ -284,6 +296,58 @@ TEST_CASE("what holds on a cell holds where large terms cancel") {
         }
     }
     CHECK_GT(claimed, 100);
+}
+
+TEST_CASE("the forms on a part are the same whichever part was looked at before") {
+    Numbers numbers(4);
+    int of_all = 0, of_some = 0;
+    for (int trial = 0; trial < 200; ++trial) {
+        const int dim = 2 + numbers.below(3), gates = 1 + numbers.below(24), above = 1 + numbers.below(20);
+        Stages stages(dim);
+        stages.add(random_rows(numbers, gates, dim, 1 << 30), random_bias(numbers, gates, 1 << 30));
+        stages.add(random_rows(numbers, above, gates, 1 << 30), random_bias(numbers, above, 1 << 30));
+        std::vector<std::uint8_t> pattern(static_cast<std::size_t>(gates + 7) / 8);
+        std::vector<int> listed;
+        for (int j = 0; j < gates; ++j)
+            if (numbers.below(4)) listed.push_back(j);
+        const auto inputs = std::make_shared<const StageMap>(stages.problem, 0, nullptr, pattern);
+        const StageMap map(stages.problem, 1, inputs, pattern);
+        std::vector<std::vector<double>> generators;
+        for (int g = 0; g <= dim; ++g) {
+            generators.emplace_back();
+            for (int k = 0; k < dim; ++k)
+                generators.back().push_back(static_cast<double>(numbers.integer(1 << 10)) * 0x1p-10);
+            generators.back().push_back(1);
+        }
+        Frame frame = frame_of(map, listed, generators);
+        Lookout lookout(stages.problem);
+        lookout.look(frame, map, pattern);
+        const Outlook& ahead = frame.ahead;
+        for (int part = 0; part < 30; ++part) {
+            // Mostly the last few gates are other ones.
+            for (std::size_t c = 0; c < listed.size(); ++c)
+                if (numbers.below(static_cast<int>(listed.size() - c) + 1) == 0)
+                    pattern[static_cast<std::size_t>(listed[c]) / 8] ^= static_cast<std::uint8_t>(1 << listed[c] % 8);
+            Forms wanted = map.forms_above_without(listed, pattern), found;
+            map.add_gates_to(wanted, listed, pattern);
+            lookout.put_forms(frame, map, pattern, found);
+            (ahead.only_open ? of_some : of_all) += 1;
+            std::vector<int> rows(static_cast<std::size_t>(above));
+            std::iota(rows.begin(), rows.end(), 0);
+            if (ahead.only_open) rows = ahead.open;
+            const std::size_t first = ahead.only_open ? 1 : 0, count = first + rows.size();
+            REQUIRE_EQ(found.error.size(), count);
+            for (std::size_t c = 0; c < rows.size(); ++c) {
+                const auto row = static_cast<std::size_t>(rows[c]);
+                CHECK_EQ(found.error[first + c], wanted.error[row]);
+                for (std::size_t k = 0; k <= static_cast<std::size_t>(dim); ++k)
+                    CHECK_EQ(found.entries[k * count + first + c],
+                             wanted.entries[k * static_cast<std::size_t>(above) + row]);
+            }
+        }
+    }
+    CHECK_GT(of_all, 100);
+    CHECK_GT(of_some, 100);
 }
 
 }  // namespace polyfold::tests

@@ -77,6 +77,21 @@ int wrong_signs(double form_error, double point_error, double scale, int& claime
         const bool doubtful = signs_at({forms.data(), count, coordinates}, 0, point.data(), point_error, norm.data(),
                                        doubt.data(), value.data(), sign.data(), &sides);
         CHECK_EQ(doubtful, std::count(sign.begin(), sign.end(), 0) > 0);
+        // At this point and its opposite together.
+        std::vector<double> points = point, values(2 * value.size());
+        for (const double x : point) points.push_back(-x);
+        const double errors[] = {point_error, point_error};
+        RowSides all;
+        all.clear(count);
+        CHECK_EQ(sides_at({forms.data(), count, coordinates}, {points.data(), errors, 2}, norm.data(), doubt.data(),
+                          values.data(), all),
+                 doubtful);
+        for (std::size_t i = 0; i < value.size(); ++i) {
+            CHECK_EQ(values[i], value[i]);
+            CHECK_EQ(values[value.size() + i], -value[i]);
+            CHECK_EQ(all.positive.has(static_cast<int>(i)), sign[i] != 0);
+            CHECK_EQ(all.negative.has(static_cast<int>(i)), sign[i] != 0);
+        }
         for (int i = 0; i < count; ++i) {
             const auto index = static_cast<std::size_t>(i);
             CHECK_EQ(sides.positive.has(i), sign[index] > 0);

@@ -75,6 +75,19 @@ inline void store(double* to, Lanes x, int count) {
 #endif
 }
 
+// Where an array goes on: registers that are full, or one of which only the first lanes are looked at.
+struct WholeLanes {
+    static constexpr int lanes_of(int step) { return step; }
+    Lanes get(const double* from) const { return load(from); }
+    void put(double* to, Lanes x) const { store(to, x); }
+};
+struct FirstLanes {
+    int count;
+    int lanes_of(int) const { return count; }
+    Lanes get(const double* from) const { return load(from, count); }
+    void put(double* to, Lanes x) const { store(to, x, count); }
+};
+
 // One bit for each lane, the first one lowest.
 inline unsigned bits_of(Choice choice) {
 #ifdef __AVX__

@@ -32,16 +32,18 @@ int GeneratorStore::add(const double* at, double point_error, bool infinite,
     return size() - 1;
 }
 
-void GeneratorStore::copy(const GeneratorStore& from, const std::vector<std::int32_t>& some) {
-    const auto first = static_cast<std::size_t>(size());
-    resize(static_cast<int>(first + some.size()));
-    for (std::size_t i = 0; i < some.size(); ++i) {
+void GeneratorStore::take(const GeneratorStore& from, const std::vector<std::int32_t>& some) {
+    resize(static_cast<int>(some.size()));
+    sharp.clear();
+    double* to = coordinates.data();
+    for (std::size_t i = 0; i < some.size(); ++i, to += dimensions) {
         const std::int32_t g = some[i];
-        std::copy_n(from.point(g), dimensions, coordinates.data() + (first + i) * static_cast<std::size_t>(dimensions));
-        error[first + i] = from.error[g];
-        at_infinity[first + i] = from.at_infinity[g];
-        if (from.exact[g]) exact[first + i] = from.exact[g];
-        if (from.touched[g]) touched[first + i] = from.touched[g];
+        const double* at = from.point(g);
+        for (int k = 0; k < dimensions; ++k) to[k] = at[k];
+        error[i] = from.error[g];
+        at_infinity[i] = from.at_infinity[g];
+        if (exact[i] || from.exact[g]) exact[i] = from.exact[g];
+        if (touched[i] || from.touched[g]) touched[i] = from.touched[g];
     }
 }
 
@@ -55,7 +57,6 @@ void GeneratorStore::resize(int count) {
 }
 
 void Frame::clear() {
-    generators.resize(0);
     rows.clear();
     value.clear();
     sign.clear();
@@ -64,18 +65,26 @@ void Frame::clear() {
 }
 
 void RowTable::list_rows(const StageMap& map, int dimensions) {
-    const int n = count(), width = map.width();
+    const int n = count(), stride = map.stride();
     forms.resize(n * dimensions);
     norm.resize(n);
     doubt.resize(n);
-    for (int k = 0; k < dimensions; ++k) {
-        const double* entries = map.entries() + k * width;
-        for (int c = 0; c < n; ++c) forms[k * n + c] = entries[rows[c]];
-    }
     const double of_norm = rounding::of_norm(dimensions, 0), of_form = rounding::of_form(dimensions);
-    for (int c = 0; c < n; ++c) {
-        norm[c] = map.norm(rows[c]) * (1 + 0x1p-20);
-        doubt[c] = map.norm(rows[c]) * of_norm + map.error(rows[c]) * of_form + rounding::tiny;
+    const auto list = [&](auto place) {
+        const double* entries = map.entries();
+        double* to = forms.data();
+        for (int k = 0; k < dimensions; ++k, entries += stride, to += n)
+            for (int c = 0; c < n; ++c) to[c] = entries[place(c)];
+        const double *norms = map.norms(), *errors = map.errors();
+        for (int c = 0; c < n; ++c) {
+            norm[c] = norms[place(c)] * (1 + 0x1p-20);
+            doubt[c] = norms[place(c)] * of_norm + errors[place(c)] * of_form + rounding::tiny;
+        }
+    };
+    if (map.knows_all()) {
+        list([&](int c) { return rows[c]; });
+    } else {
+        list([](int c) { return 1 + c; });
     }
 }
 
@@ -92,13 +101,6 @@ void RowTable::keep(const RowTable& from, const std::vector<int>& columns, int d
     }
     for (int k = 0; k < dimensions; ++k)
         for (int c = 0; c < kept; ++c) forms[k * kept + c] = from.forms[k * n + columns[c]];
-}
-
-void Frame::add_columns(const double* values, const std::int8_t* signs, const std::vector<int>& columns) {
-    for (const int c : columns) {
-        value.push_back(values[c]);
-        sign.push_back(signs[c]);
-    }
 }
 
 void Frame::truncate(int generator_count) {

@@ -34,8 +34,8 @@ struct GeneratorStore {
     const double* point(int g) const { return coordinates.data() + static_cast<std::ptrdiff_t>(g) * dimensions; }
     int add(const double* at, double point_error, bool infinite, std::shared_ptr<const ExactVector> exact_point,
             Walls walls);
-    // Behind the others, in this order.
-    void copy(const GeneratorStore& from, const std::vector<std::int32_t>& some);
+    // Have some of another store's, in this order, and no others.
+    void take(const GeneratorStore& from, const std::vector<std::int32_t>& some);
     void resize(int count);
 };
 
@@ -47,7 +47,7 @@ struct RowTable {
     std::vector<double> doubt;  // what a value can be off at a generator that is known exactly
 
     int count() const { return static_cast<int>(rows.size()); }
-    // Fill in the forms of the rows.
+    // Fill in the forms of the rows; where the map knows only some, these are the rows.
     void list_rows(const StageMap& map, int dimensions);
     // Have some rows of another table.
     void keep(const RowTable& from, const std::vector<int>& columns, int dimensions);
@@ -55,6 +55,7 @@ struct RowTable {
 
 // Its rows are those of the stage that cut the cell which it was made for. All others are decided.
 struct Frame : RowTable {
+    // Without rows, to be made for another cell; it still has its generators until it takes others.
     void clear();
 
     GeneratorStore generators;
@@ -71,8 +72,25 @@ struct Frame : RowTable {
     const std::int8_t* signs(int g) const { return sign.data() + g * rows.size(); }
     Sign sign_at(int g, int c) const { return static_cast<Sign>(signs(g)[c]); }
     double value_at(int g, int c) const { return values(g)[c]; }
-    // Some columns of what is known elsewhere of the next generator.
-    void add_columns(const double* values, const std::int8_t* signs, const std::vector<int>& columns);
+    // Its rows are these columns of what is known elsewhere of so many generators: of the g-th by values(g) and signs(g).
+    // Signs that are not given are those of the values.
+    template <class Values, class Signs>
+    void take_columns(int generator_count, const std::vector<int>& columns, Values values_of, Signs signs_of) {
+        const std::size_t count = columns.size();
+        value.resize(count * static_cast<std::size_t>(generator_count));
+        sign.resize(value.size());
+        double* to = value.data();
+        std::int8_t* to_sign = sign.data();
+        for (int g = 0; g < generator_count; ++g, to += count, to_sign += count) {
+            const double* from = values_of(g);
+            for (std::size_t i = 0; i < count; ++i) to[i] = from[columns[i]];
+            if (const std::int8_t* from_sign = signs_of(g)) {
+                for (std::size_t i = 0; i < count; ++i) to_sign[i] = from_sign[columns[i]];
+            } else {
+                for (std::size_t i = 0; i < count; ++i) to_sign[i] = to[i] > 0 ? positive : negative;
+            }
+        }
+    }
     void truncate(int count);
 };
 

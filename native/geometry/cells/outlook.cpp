@@ -12,6 +12,7 @@ namespace polyfold {
 namespace {
 
 constexpr int most_rows = 16;         // of a frame; more of them bend too much to tell anything
+constexpr std::size_t together = 4;   // gates that are added before a sum is kept
 constexpr double more = 1 + 0x1p-20;  // for the rounding of a bound itself
 
 // The smallest power of two that is at least so large; zero where scaling by it might round.
@@ -21,6 +22,13 @@ double power_above(double size) {
     int exponent = 0;
     std::frexp(size, &exponent);
     return std::ldexp(1.0, exponent);
+}
+
+// The only block that reads a stage, or nothing.
+const Block* only_block(const Stage& above, int stage) {
+    const auto reads = [&](const Block& block) { return block.source == stage; };
+    const auto block = std::find_if(above.blocks.begin(), above.blocks.end(), reads);
+    return std::count_if(block, above.blocks.end(), reads) == 1 ? &*block : nullptr;
 }
 
 }  // namespace
@@ -33,17 +41,52 @@ void Lookout::look(Frame& frame, const StageMap& map, const std::vector<std::uin
     if (of_inputs.error.empty()) of_inputs = StageMap::forms_of_inputs(problem_, map.stage() + 1);
     ahead.forms = of_inputs;
     map.add_all_but(ahead.forms, frame.rows, pattern);
+    ahead.slopes.clear();
     if (map.stage() == 0 || frame.entry == 0 || frame.count() > most_rows) return;
     const Stage& above = problem_.stages[map.stage() + 1];
-    const auto reads_frame = [&](const Block& block) { return block.source == map.stage(); };
-    const auto block = std::find_if(above.blocks.begin(), above.blocks.end(), reads_frame);
-    if (block == above.blocks.end() || std::count_if(block, above.blocks.end(), reads_frame) > 1) return;
+    const Block* block = only_block(above, map.stage());
+    if (!block) return;
     if (!place_points(frame, map.stage())) return;
     list_rows(ahead, frame, above, *block);
     ahead.judged = true;
     judge_on_box(ahead, frame, above.width);
     if (frame.count() > 0) judge_at_points(ahead, frame, above.width);
     if (map.stage() + 2 == static_cast<int>(problem_.stages.size())) keep_open(ahead, frame, *block, above.width);
+}
+
+void Lookout::put_forms(Frame& frame, const StageMap& map, const std::vector<std::uint8_t>& pattern, Forms& forms) {
+    Outlook& ahead = frame.ahead;
+    forms = ahead.forms;
+    if (map.stage() == 0) return;
+    const Stage& above = problem_.stages[map.stage() + 1];
+    const Block* block = only_block(above, map.stage());
+    if (!block) return map.add_gates_to(forms, frame.rows, pattern);
+
+    const std::size_t n = frame.rows.size(), count = forms.error.size();
+    slopes_.resize(n);
+    for (std::size_t j = 0; j < n; ++j) slopes_[j] = map.slope_in(pattern, frame.rows[j]);
+    const std::size_t known = std::min(ahead.slopes.size(), n);
+    const auto other = std::mismatch(slopes_.begin(), slopes_.begin() + static_cast<std::ptrdiff_t>(known),
+                                     ahead.slopes.begin());
+    std::size_t next = static_cast<std::size_t>(other.first - slopes_.begin()) / together;
+    if (next * together == n && next > 0) --next;  // the last sum is not kept
+    if (next > 0) forms = ahead.sums[next - 1];
+    Sources gates(static_cast<int>(count), problem_.dim + 1, above.terms);
+    for (std::size_t j = next * together; j < n; ++j) {
+        const int gate = frame.rows[j];
+        const double* row = map.entries() + gate;
+        if (ahead.only_open) {
+            gates.add(forms, ahead.weights.data() + j * count, slopes_[j], row, map.width(), map.error(gate));
+        } else {
+            gates.add(forms, *block, gate, slopes_[j], row, map.width(), map.error(gate));
+        }
+        if ((j + 1) % together != 0 || j + 1 == n) continue;
+        gates.finish(forms);
+        if (ahead.sums.size() <= j / together) ahead.sums.emplace_back();
+        ahead.sums[j / together] = forms;
+    }
+    gates.finish(forms);
+    std::swap(ahead.slopes, slopes_);
 }
 
 // False where floats do not reach.
@@ -177,21 +220,22 @@ void Lookout::judge_at_points(Outlook& ahead, const Frame& frame, int width) {
     ahead.open.resize(left);
 }
 
-void Lookout::keep_open(Outlook& ahead, const Frame& frame, const Block& block, int width) const {
-    const auto n = ahead.open.size();
-    const int dimensions = frame.generators.dimensions;
+void Lookout::keep_open(Outlook& ahead, const Frame& frame, const Block& block, int width) {
+    const std::size_t n = ahead.open.size(), count = 1 + n;
+    const auto dimensions = static_cast<std::size_t>(frame.generators.dimensions);
     ahead.only_open = true;
-    // Open gates are in ascending order: nothing is overwritten before it is read.
-    for (int k = 0; k < dimensions; ++k)
+    some_forms_.entries.assign(dimensions * count, 0.0);
+    some_forms_.error.assign(count, 0.0);
+    for (std::size_t k = 0; k < dimensions; ++k)
         for (std::size_t c = 0; c < n; ++c)
-            ahead.forms.entries[k * n + c] = ahead.forms.entries[static_cast<std::size_t>(k * width + ahead.open[c])];
-    for (std::size_t c = 0; c < n; ++c) ahead.forms.error[c] = ahead.forms.error[ahead.open[c]];
-    ahead.forms.entries.resize(n * dimensions);
-    ahead.forms.error.resize(n);
-    ahead.weights.resize(n * frame.rows.size());
+            some_forms_.entries[k * count + 1 + c] =
+                ahead.forms.entries[k * static_cast<std::size_t>(width) + static_cast<std::size_t>(ahead.open[c])];
+    for (std::size_t c = 0; c < n; ++c) some_forms_.error[1 + c] = ahead.forms.error[ahead.open[c]];
+    std::swap(ahead.forms, some_forms_);
+    ahead.weights.assign(count * frame.rows.size(), 0.0);
     for (std::size_t j = 0; j < frame.rows.size(); ++j) {
         const double* column = block.by_column.data() + static_cast<std::ptrdiff_t>(frame.rows[j]) * width;
-        for (std::size_t c = 0; c < n; ++c) ahead.weights[j * n + c] = column[ahead.open[c]];
+        for (std::size_t c = 0; c < n; ++c) ahead.weights[j * count + 1 + c] = column[ahead.open[c]];
     }
 }
 

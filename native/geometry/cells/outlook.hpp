@@ -21,10 +21,15 @@ struct Outlook {
     RowBits on;
     std::vector<int> open;
 
-    // Where nothing but signs is wanted of the next stage, the forms are those of the open gates alone, and these are
-    // the weights that such a gate has for the frame's rows: [frame row * open gates + gate].
+    // Where nothing but signs is wanted of the next stage, the forms are those of the open gates alone, behind one that
+    // says nothing, and these are the weights that they have for the frame's rows: [frame row * forms + form].
     bool only_open = false;
     std::vector<double> weights;
+
+    // The forms of the part that was looked at last, by the slopes that its gates have, as they were when the first few
+    // gates were added, and the next few, and so on: parts come in the order of a tree, and mostly differ in the last.
+    std::vector<double> slopes;
+    std::vector<Forms> sums;
 };
 
 // Finds it. A gate of the next stage is an affine form plus a multiple of each of the frame's gates, and these bend by
@@ -36,9 +41,14 @@ class Lookout {
     // `map` has the frame's stage, and `pattern` is right for all gates but the frame's.
     void look(Frame& frame, const StageMap& map, const std::vector<std::uint8_t>& pattern);
 
+    // Afterwards, the next stage's forms on a part of the cell: with the frame's gates as its pattern has them.
+    void put_forms(Frame& frame, const StageMap& map, const std::vector<std::uint8_t>& pattern, Forms& forms);
+
   private:
     const Problem& problem_;
     std::vector<Forms> of_inputs_;  // of every stage that was looked at
+    std::vector<double> slopes_;
+    Forms some_forms_;
 
     // Scratch. A point is a generator of the cell, and behind its coordinates the values of the frame's gates there.
     int coordinates_ = 0;
@@ -55,7 +65,7 @@ class Lookout {
     void list_rows(const Outlook& ahead, const Frame& frame, const Stage& above, const Block& block);
     void judge_on_box(Outlook& ahead, const Frame& frame, int width);
     void judge_at_points(Outlook& ahead, const Frame& frame, int width);
-    void keep_open(Outlook& ahead, const Frame& frame, const Block& block, int width) const;
+    void keep_open(Outlook& ahead, const Frame& frame, const Block& block, int width);
 };
 
 }  // namespace polyfold

@@ -44,12 +44,17 @@ void ValueCount<Words>::start(const Frame& frame, const std::vector<std::int32_t
     }
     corners_.resize(size);
     make_room(size);
+    const bool side_by_side = rows.back() - rows.front() + 1 == count;
     for (int v = 0; v < size; ++v) {
         const int g = generators[v];
         const double* known = frame.values(g);
         double* value = numbers(v);
-        for (int c = 0; c < count; ++c) value[c] = known[rows[c]];
-        for (int c = count; c < columns_; ++c) value[c] = 0;
+        if (side_by_side) {
+            for (int c = 0; c < columns_; c += lanes) store(value + c, load(known + rows[0] + c, count - c));
+        } else {
+            store(value + columns_ - lanes, Lanes{});
+            for (int c = 0; c < count; ++c) value[c] = known[rows[c]];
+        }
         corners_[v] = {facets_of[v], put_errors(v, frame.generators.error[g])};
         RowSigns& signs = corners_[v].signs;
         for (RowSet left = rows_ & ~signs.known(); left; left = without_first(left)) {

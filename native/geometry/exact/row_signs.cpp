@@ -42,20 +42,21 @@ struct At {
     RowSides* sides;
 };
 
-// What signs_at does for `count` rows from `row` on, which fill so many registers.
-template <int Registers, int Coordinates>
-bool signs_of_some(const Rows& rows, int row, int count, const At& at) {
+// What signs_at does for the rows from `row` on that fill so many registers.
+template <int Registers, int Coordinates, class Part>
+bool signs_of_some(const Rows& rows, int row, const At& at, Part part) {
     const int coordinates = Coordinates == any_number ? rows.coordinates : Coordinates;
     Lanes sum[Registers] = {};
     const double* form = rows.forms + row;
     for (int k = 0; k < coordinates; ++k, form += rows.count)
-        for (int r = 0; r < Registers; ++r) sum[r] += load(form + r * lanes, count - r * lanes) * at.point[k];
+        for (int r = 0; r < Registers; ++r) sum[r] += part.get(form + r * lanes) * at.point[k];
+    const int count = part.lanes_of(Registers * lanes);
     Proved all{};
     for (int r = 0; r < Registers; ++r) {
-        const int first = row + r * lanes, left = count - r * lanes;
-        store(at.value + first, sum[r], left);
-        const Proved proved = prove(sum[r], load(at.norm + first, left) * at.error + load(at.doubt + first, left));
-        put_signs(at.sign + first, proved, left);
+        const int first = row + r * lanes;
+        part.put(at.value + first, sum[r]);
+        const Proved proved = prove(sum[r], part.get(at.norm + first) * at.error + part.get(at.doubt + first));
+        put_signs(at.sign + first, proved, count - r * lanes);
         all.positive |= proved.positive << (r * lanes);
         all.negative |= proved.negative << (r * lanes);
     }
@@ -75,8 +76,9 @@ bool signs_of_many(const Rows& rows, int first, const At& at) {
     bool doubtful = false;
     int row = first;
     for (; row + step <= rows.count; row += step)
-        doubtful |= signs_of_some<Registers, Coordinates>(rows, row, step, at);
-    if (row < rows.count) doubtful |= signs_of_some<Registers, Coordinates>(rows, rows.count - step, step, at);
+        doubtful |= signs_of_some<Registers, Coordinates>(rows, row, at, WholeLanes());
+    if (row < rows.count)
+        doubtful |= signs_of_some<Registers, Coordinates>(rows, rows.count - step, at, WholeLanes());
     return doubtful;
 }
 
@@ -85,30 +87,99 @@ bool signs_of_all(const Rows& rows, int first, const At& at) {
     const int count = rows.count - first;
     if (count >= 2 * lanes) return signs_of_many<2, Coordinates>(rows, first, at);
     if (count >= lanes) return signs_of_many<1, Coordinates>(rows, first, at);
-    return count > 0 && signs_of_some<1, Coordinates>(rows, first, count, at);
+    return count > 0 && signs_of_some<1, Coordinates>(rows, first, at, FirstLanes{count});
+}
+
+// What sides_at does for the rows from `row` on that fill so many registers.
+template <int Registers, int Coordinates, class Part>
+bool sides_of_some(const Rows& rows, int row, const Points& points, const At& at, Part part) {
+    const int coordinates = Coordinates == any_number ? rows.coordinates : Coordinates;
+    Lanes norm[Registers], doubt[Registers];
+    Choice positive[Registers]{}, negative[Registers]{}, doubtful[Registers]{};
+    for (int r = 0; r < Registers; ++r) {
+        norm[r] = part.get(at.norm + row + r * lanes);
+        doubt[r] = part.get(at.doubt + row + r * lanes);
+    }
+    const double* point = points.coordinates;
+    double* out = at.value + row;
+    for (int p = 0; p < points.count; ++p, point += coordinates, out += rows.count) {
+        Lanes sum[Registers] = {};
+        const double* form = rows.forms + row;
+        for (int k = 0; k < coordinates; ++k, form += rows.count)
+            for (int r = 0; r < Registers; ++r) sum[r] += part.get(form + r * lanes) * point[k];
+        for (int r = 0; r < Registers; ++r) {
+            part.put(out + r * lanes, sum[r]);
+            const Lanes off = norm[r] * points.error[p] + doubt[r];
+            const Choice above = sum[r] > off, below = sum[r] < -off;
+            positive[r] |= above;
+            negative[r] |= below;
+            doubtful[r] |= ~(above | below);
+        }
+    }
+    Proved all{};
+    unsigned any_doubtful = 0;
+    for (int r = 0; r < Registers; ++r) {
+        all.positive |= bits_of(positive[r]) << (r * lanes);
+        all.negative |= bits_of(negative[r]) << (r * lanes);
+        any_doubtful |= bits_of(doubtful[r]) << (r * lanes);
+    }
+    const unsigned wanted = (1u << part.lanes_of(Registers * lanes)) - 1;
+    at.sides->positive.set_some(row, all.positive & wanted);
+    at.sides->negative.set_some(row, all.negative & wanted);
+    return (any_doubtful & wanted) != 0;
+}
+
+template <int Coordinates>
+bool sides_of_all(const Rows& rows, const Points& points, const At& at) {
+    constexpr int step = 2 * lanes;
+    if (rows.count < lanes)
+        return rows.count > 0 && sides_of_some<1, Coordinates>(rows, 0, points, at, FirstLanes{rows.count});
+    if (rows.count < step) {
+        const bool doubtful = sides_of_some<1, Coordinates>(rows, 0, points, at, WholeLanes());
+        if (rows.count == lanes) return doubtful;
+        return sides_of_some<1, Coordinates>(rows, rows.count - lanes, points, at, WholeLanes()) || doubtful;
+    }
+    bool doubtful = false;
+    int row = 0;
+    for (; row + step <= rows.count; row += step)
+        doubtful |= sides_of_some<2, Coordinates>(rows, row, points, at, WholeLanes());
+    if (row < rows.count) doubtful |= sides_of_some<2, Coordinates>(rows, rows.count - step, points, at, WholeLanes());
+    return doubtful;
+}
+
+// Calls visit.operator()<N>() with the number of coordinates where that is a usual one: loops of known length.
+template <class Visit>
+bool with_coordinates(int coordinates, Visit visit) {
+    switch (coordinates) {
+        case 3:
+            return visit.template operator()<3>();
+        case 4:
+            return visit.template operator()<4>();
+        case 5:
+            return visit.template operator()<5>();
+        case 6:
+            return visit.template operator()<6>();
+        case 7:
+            return visit.template operator()<7>();
+        case 8:
+            return visit.template operator()<8>();
+        default:
+            return visit.template operator()<any_number>();
+    }
 }
 
 }  // namespace
 
+bool sides_at(const Rows& rows, const Points& points, const double* norm, const double* doubt, double* value,
+              RowSides& sides) {
+    const At at{nullptr, 0, norm, doubt, value, nullptr, &sides};
+    return with_coordinates(rows.coordinates, [&]<int N>() { return sides_of_all<N>(rows, points, at); });
+}
+
 bool signs_at(const Rows& rows, int first, const double* point, double error, const double* norm, const double* doubt,
               double* value, std::int8_t* sign, RowSides* sides) {
     const At at{point, error, norm, doubt, value, sign, sides};
-    switch (rows.coordinates) {  // loops of known length for the dimensions that are usual
-        case 3:
-            return signs_of_all<3>(rows, first, at);
-        case 4:
-            return signs_of_all<4>(rows, first, at);
-        case 5:
-            return signs_of_all<5>(rows, first, at);
-        case 6:
-            return signs_of_all<6>(rows, first, at);
-        case 7:
-            return signs_of_all<7>(rows, first, at);
-        case 8:
-            return signs_of_all<8>(rows, first, at);
-        default:
-            return signs_of_all<any_number>(rows, first, at);
-    }
+    return with_coordinates(rows.coordinates, [&]<int N>() { return signs_of_all<N>(rows, first, at); });
 }
 
 void RowBox::start(const double* point, int coordinates, double point_error) {

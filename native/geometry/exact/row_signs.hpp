@@ -50,6 +50,18 @@ struct Rows {
 bool signs_at(const Rows& rows, int first, const double* point, double error, const double* norm, const double* doubt,
               double* value, std::int8_t* sign, RowSides* sides);
 
+// Points one behind the other, with what the coordinates of each may be off.
+struct Points {
+    const double* coordinates;
+    const double* error;
+    int count;
+};
+
+// The same for all rows at many points: values [point * rows + row], and in `sides` the rows that are proved to be
+// positive or negative somewhere. Returns whether any sign is in doubt; where none is they are the signs of the values.
+bool sides_at(const Rows& rows, const Points& points, const double* norm, const double* doubt, double* value,
+              RowSides& sides);
+
 // A box around points that are themselves known up to `error`.
 struct RowBox {
     std::vector<double> centre, reach;

@@ -104,27 +104,14 @@ class Sources {
             unknown[s] = !(doubt_[s] < rounding::unknown);
             if (unknown[s]) doubt_[s] = 0;
         }
-        int row = add_while<Count, registers>(forms, 0, Whole());
-        row = add_while<Count, 1>(forms, row, Whole());
-        if (row < width_) add_while<Count, 1>(forms, row, First{width_ - row});
+        int row = add_while<Count, registers>(forms, 0, WholeLanes());
+        row = add_while<Count, 1>(forms, row, WholeLanes());
+        if (row < width_) add_while<Count, 1>(forms, row, FirstLanes{width_ - row});
         for (int s = 0; s < Count; ++s)
             if (unknown[s])
                 for (int i = 0; i < width_; ++i)
                     if (weights_[s][i] != 0.0) forms.error[i] = rounding::unknown;
     }
-
-    // Registers that are full, or of which only the first lanes are looked at.
-    struct Whole {
-        static constexpr int lanes_of(int step) { return step; }
-        Lanes get(const double* from) const { return load(from); }
-        void put(double* to, Lanes x) const { store(to, x); }
-    };
-    struct First {
-        int count;
-        int lanes_of(int) const { return count; }
-        Lanes get(const double* from) const { return load(from, count); }
-        void put(double* to, Lanes x) const { store(to, x, count); }
-    };
 
     // To the forms from `row` on, as long as they fill so many registers. Returns the next row.
     template <int Count, int Registers, class Part>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "geometry/exact/rounding.hpp"
 
@@ -33,12 +34,16 @@ void StageMap::start(std::shared_ptr<const StageMap> below, const std::vector<st
     twofold_rows_.clear();
 }
 
+// What divides all entries of each row, or nothing where that is not known.
+const double* StageMap::grids() const {
+    const std::vector<double>& grid = problem_.stages[stage_].grid;
+    return grid.empty() ? nullptr : grid.data();
+}
 // The bounds were themselves summed up in floats. One below the grid on which all terms lie says that none of them was
 // rounded, nor any sum: see decision 54.
-double StageMap::bound_of_entries(int row, double summed) const {
-    const std::vector<double>& grid = problem_.stages[stage_].grid;
+static constexpr double bound_of_entries(double summed, double grid) {
     const double error = summed * (1.0 + 0x1p-20);
-    return !grid.empty() && error < grid[row] ? 0.0 : error;
+    return error < grid ? 0.0 : error;
 }
 static constexpr double bound_of_norm(double sizes, double error, int size) {
     return (sizes + size * error) * (1.0 + rounding::bound(size + 3));
@@ -47,57 +52,67 @@ static constexpr double bound_of_norm(double sizes, double error, int size) {
 void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern, Forms& forms) {
     start(std::move(below), pattern);
     std::swap(forms_, forms);
-    knows_all_ = true;
-    norm_.assign(static_cast<std::size_t>(width_), 0.0);
-    const int size = problem_.dim + 1;
-    for (int k = 0; k < size; ++k)
-        for (int i = 0; i < width_; ++i) norm_[i] += std::abs(forms_.entries[k * width_ + i]);
-    for (int i = 0; i < width_; ++i) forms_.error[i] = bound_of_entries(i, forms_.error[i]);
-    for (int i = 0; i < width_; ++i) norm_[i] = bound_of_norm(norm_[i], forms_.error[i], size);
-    std::int64_t within_reach = 0;  // as wide as a double, so that compilers make vectors of the sum
-    for (int i = 0; i < width_; ++i)
-        within_reach += (norm_[i] < rounding::largest) & (forms_.error[i] < rounding::largest);
-    if (within_reach < width_)
-        for (int i = 0; i < width_; ++i) forget_if_out_of_reach(i);
+    if (!knows_all_) {
+        place_.resize(static_cast<std::size_t>(width_));
+        std::iota(place_.begin(), place_.end(), 0);
+        knows_all_ = true;
+        stride_ = width_;
+    }
+    const double* grid = grids();
+    double* error = forms_.error.data();
+    for (int i = 0; i < width_; ++i) error[i] = bound_of_entries(error[i], grid ? grid[i] : 0.0);
+    find_norms();
 }
 
 void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern,
-                      const std::vector<int>& rows, const Forms& forms) {
+                      const std::vector<int>& rows, Forms& forms) {
     start(std::move(below), pattern);
-    const int size = problem_.dim + 1, count = static_cast<int>(rows.size());
-    if (knows_all_ || norm_.empty()) {
-        forms_.entries.assign(static_cast<std::size_t>(width_) * size, 0.0);
-        forms_.error.assign(static_cast<std::size_t>(width_), rounding::unknown);
-        norm_.assign(static_cast<std::size_t>(width_), 0.0);
+    std::swap(forms_, forms);
+    const int count = static_cast<int>(rows.size());
+    if (knows_all_ || place_.empty()) {
+        place_.assign(static_cast<std::size_t>(width_), 0);
         knows_all_ = false;
     } else {
-        for (const int row : known_rows_) forget(row);
+        for (const int row : known_rows_) place_[row] = 0;
     }
     known_rows_ = rows;
+    stride_ = 1 + count;
+    const double* grid = grids();
+    double* error = forms_.error.data() + 1;
     for (int c = 0; c < count; ++c) {
-        const int row = rows[c];
-        double sizes = 0;
-        for (int k = 0; k < size; ++k) {
-            const double entry = forms.entries[k * count + c];
-            forms_.entries[k * width_ + row] = entry;
-            sizes += std::abs(entry);
-        }
-        forms_.error[row] = bound_of_entries(row, forms.error[c]);
-        norm_[row] = bound_of_norm(sizes, forms_.error[row], size);
-        forget_if_out_of_reach(row);
+        place_[rows[c]] = 1 + c;
+        error[c] = bound_of_entries(error[c], grid ? grid[rows[c]] : 0.0);
     }
+    find_norms();
+    forget(0);
+}
+
+void StageMap::find_norms() {
+    const int size = problem_.dim + 1, count = stride_;
+    norm_.assign(static_cast<std::size_t>(count), 0.0);
+    double* norm = norm_.data();
+    const double *entries = forms_.entries.data(), *error = forms_.error.data();
+    for (int k = 0; k < size; ++k, entries += count)
+        for (int i = 0; i < count; ++i) norm[i] += std::abs(entries[i]);
+    std::int64_t within_reach = 0;  // as wide as a double, so that compilers make vectors of the sum
+    for (int i = 0; i < count; ++i) {
+        norm[i] = bound_of_norm(norm[i], error[i], size);
+        within_reach += (norm[i] < rounding::largest) & (error[i] < rounding::largest);
+    }
+    if (within_reach < count) forget_if_out_of_reach();
 }
 
 // Floats know nothing of the row: zeros whose error is unknown say so to all who ask.
-void StageMap::forget(int row) {
-    for (int k = 0; k <= problem_.dim; ++k) forms_.entries[k * width_ + row] = 0.0;
-    norm_[row] = 0.0;
-    forms_.error[row] = rounding::unknown;
+void StageMap::forget(int place) {
+    for (int k = 0; k <= problem_.dim; ++k) forms_.entries[k * stride_ + place] = 0.0;
+    norm_[place] = 0.0;
+    forms_.error[place] = rounding::unknown;
 }
 
 // Where an entry overflowed, or sums of values might: no infinity and no NaN gets any farther.
-void StageMap::forget_if_out_of_reach(int row) {
-    if (!(norm_[row] < rounding::largest && forms_.error[row] < rounding::largest)) forget(row);
+void StageMap::forget_if_out_of_reach() {
+    for (int place = 0; place < stride_; ++place)
+        if (!(norm_[place] < rounding::largest && forms_.error[place] < rounding::largest)) forget(place);
 }
 
 Forms StageMap::forms_of_inputs(const Problem& problem, int number) {
@@ -165,24 +180,6 @@ void StageMap::add_gates_to(Forms& forms, const std::vector<int>& gates,
         for (const int j : gates) outputs.add(forms, block, j, slope_in(pattern, j), entries() + j, width_, error(j));
         outputs.finish(forms);
     }
-}
-
-void StageMap::add_gates_to(Forms& forms, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern,
-                            const std::vector<double>& weights) const {
-    const int rows = static_cast<int>(forms.error.size());
-    Sources outputs(rows, problem_.dim + 1, problem_.stages[stage_ + 1].terms);
-    const double* weight = weights.data();
-    for (const int j : gates) {
-        outputs.add(forms, weight, slope_in(pattern, j), entries() + j, width_, error(j));
-        weight += rows;
-    }
-    outputs.finish(forms);
-}
-
-double StageMap::slope_in(const std::vector<std::uint8_t>& pattern, int gate) const {
-    const Stage& here = problem_.stages[stage_];
-    const int wall = here.first_wall + gate;
-    return (pattern[wall / 8] >> (wall % 8)) & 1 ? here.slope_on[gate] : here.slope_off[gate];
 }
 
 const StageMap& StageMap::at(int stage) const {

@@ -23,9 +23,10 @@ class StageMap {
     // Another pattern's map in the memory of this one, with forms that are known already and are swapped in.
     StageMap(const Problem& problem, int stage);
     void refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern, Forms& forms);
-    // The same with forms of some rows only (ascending): of the others floats know nothing.
+    // The same with forms of some rows only (ascending): of the others floats know nothing. They share the first of the
+    // forms that are given, whatever it is.
     void refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern,
-                const std::vector<int>& rows, const Forms& forms);
+                const std::vector<int>& rows, Forms& forms);
     void forget_below() { below_.reset(); }
 
     // A stage's forms as far as they do not depend on any gate.
@@ -37,19 +38,25 @@ class StageMap {
     Forms forms_above_without(const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const;
     // Then those, as the pattern has them.
     void add_gates_to(Forms& above, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const;
-    // To forms of some of the rows, for which they have these weights: [gate of the list * rows + row].
-    void add_gates_to(Forms& above, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern,
-                      const std::vector<double>& weights) const;
 
     int stage() const { return stage_; }
     int width() const { return width_; }
-    double entry(int row, int k) const { return forms_.entries[k * width_ + row]; }
+    double entry(int row, int k) const { return forms_.entries[k * stride_ + place_[row]]; }
+    // Of all rows; where only some are known, of these, behind one for all others: [k * stride() + place].
+    bool knows_all() const { return knows_all_; }
+    int stride() const { return stride_; }
     const double* entries() const { return forms_.entries.data(); }
     const double* norms() const { return norm_.data(); }
     const double* errors() const { return forms_.error.data(); }
     // Bounds sum_k |entry(row, k)|, for the entries as they are here and for the true ones.
-    double norm(int row) const { return norm_[row]; }
-    double error(int row) const { return forms_.error[row]; }  // bounds the error of every entry; 0 is none
+    double norm(int row) const { return norm_[place_[row]]; }
+    double error(int row) const { return forms_.error[place_[row]]; }  // bounds the error of every entry; 0 is none
+    // What a gate of this stage multiplies its row by.
+    double slope_in(const std::vector<std::uint8_t>& pattern, int gate) const {
+        const Stage& here = problem_.stages[stage_];
+        const int wall = here.first_wall + gate;
+        return (pattern[wall / 8] >> (wall % 8)) & 1 ? here.slope_on[gate] : here.slope_off[gate];
+    }
     // Bounds the error of the last entry: with no bias anywhere it is an exact zero.
     double constant_error(int row) const { return problem_.without_constants ? 0.0 : error(row); }
     const ExactVector& exact_row(int row) const;
@@ -66,6 +73,8 @@ class StageMap {
     std::vector<std::uint8_t> pattern_;
     Forms forms_;
     std::vector<double> norm_;
+    int stride_ = 0;          // how many forms there are
+    std::vector<int> place_;  // of each row among them
     bool knows_all_ = false;
     std::vector<int> known_rows_;  // otherwise
 
@@ -74,10 +83,10 @@ class StageMap {
     mutable std::vector<std::unique_ptr<TwofoldForm>> twofold_rows_;
 
     void start(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern);
-    void forget(int row);
-    void forget_if_out_of_reach(int row);
-    double bound_of_entries(int row, double summed) const;
-    double slope_in(const std::vector<std::uint8_t>& pattern, int gate) const;
+    void find_norms();
+    void forget(int place);
+    void forget_if_out_of_reach();
+    const double* grids() const;
     const StageMap& at(int stage) const;
     bool on(int gate) const { return (pattern_[gate / 8] >> (gate % 8)) & 1; }
     double slope(int source, int gate) const;

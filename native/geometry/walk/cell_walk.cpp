@@ -65,7 +65,9 @@ auto CellWalk<Words>::advance(Cell<Words>& cell) -> CellPointer {
     if (cell.stage < end_) cell.frame->truncate(cell.made);
     while (cell.stage < end_) {
         take_rows(cell);
-        if (cell.row == cell.frame->count()) {
+        const bool looked_at = cell.lines.empty() && problem_.dim > 1;
+        // The first row of a frame cuts the cell that it was made for.
+        if (cell.row == cell.frame->count() || (looked_at && cell.row > 0 && !opening_.find_next_cut(cell))) {
             enter_next_stage(cell);
             continue;
         }
@@ -78,9 +80,16 @@ template <int Words>
 auto CellWalk<Words>::advance_by_one_row(Cell<Words>& cell) -> CellPointer {
     cell.frame->truncate(cell.made);
     if (take_rows(cell)) return nullptr;
-    if (cell.row < cell.frame->count()) return insert(cell);
-    enter_next_stage(cell);
-    return nullptr;
+    if (cell.row == cell.frame->count()) {
+        enter_next_stage(cell);
+        return nullptr;
+    }
+    CellPointer on = insert(cell);
+    if (on) {
+        opening_.narrow(cell);
+        opening_.narrow(*on);
+    }
+    return on;
 }
 
 // ---- stages
@@ -92,16 +101,18 @@ void CellWalk<Words>::enter_next_stage(Cell<Words>& cell) {
     if (++cell.stage == static_cast<int>(problem_.stages.size())) return;
     const std::shared_ptr<const LineOrder> order = std::exchange(cell.order, nullptr);
     cell.rows = Cell<Words>::Rows::all;
-    if (!order && !before->ahead.known) lookout_.look(*before, *cell.map, cell.pattern);
     const Outlook* ahead = order ? nullptr : &before->ahead;
-    const std::vector<int>& listed = order ? order->rows().rows : before->rows;
-    forms_ = order ? order->above() : ahead->forms;
+    if (order) {
+        forms_ = order->above();
+        cell.map->add_gates_to(forms_, order->rows().rows, cell.pattern);
+    } else {
+        if (!ahead->known) lookout_.look(*before, *cell.map, cell.pattern);
+        lookout_.put_forms(*before, *cell.map, cell.pattern, forms_);
+    }
     const std::shared_ptr<StageMap> map = fresh_map(cell.stage);
     if (ahead && ahead->only_open) {
-        cell.map->add_gates_to(forms_, listed, cell.pattern, ahead->weights);
         map->refill(std::move(cell.map), cell.pattern, ahead->open, forms_);
     } else {
-        if (cell.stage > 1) cell.map->add_gates_to(forms_, listed, cell.pattern);
         map->refill(std::move(cell.map), cell.pattern, forms_);
     }
     cell.map = map;
@@ -242,12 +253,7 @@ auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
     }
     positives_.resize(positives);
     negatives_.resize(negatives);
-    if (!positives_.empty() && !negatives_.empty()) {
-        CellPointer on = cut(cell, new_slot(cell));
-        opening_.narrow(cell);
-        if (on) opening_.narrow(*on);
-        return on;
-    }
+    if (!positives_.empty() && !negatives_.empty()) return cut(cell, new_slot(cell));
 
     std::vector<int> zeros;
     if (positives_.size() + negatives_.size() < static_cast<std::size_t>(cell.size()))
@@ -284,15 +290,23 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     for (const int v : negatives_) low_facets = low_facets | cell.facets_of[v];
     for (const int v : positives_) high_facets = high_facets | cell.facets_of[v];
     high->facets = high_facets | cutting;
-    low_generators_.clear();
-    low_masks_.clear();
+    const auto take = [&](const std::vector<int>& side, std::vector<std::int32_t>& generators,
+                          std::vector<Mask<Words>>& masks) {
+        const std::size_t count = side.size();
+        generators.resize(count);
+        masks.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            generators[i] = cell.generators[side[i]];
+            masks[i] = cell.facets_of[side[i]];
+        }
+    };
+    take(negatives_, low_generators_, low_masks_);
+    take(positives_, high->generators, high->facets_of);
     const auto add_low = [&](int g, const Mask<Words>& mask) {
         low_generators_.push_back(g);
         low_masks_.push_back(mask);
     };
     Frame& frame = *cell.frame;
-    for (const int v : negatives_) add_low(cell.generators[v], cell.facets_of[v]);
-    for (const int v : positives_) high->add(cell.generators[v], cell.facets_of[v]);
     if (positives_.size() + negatives_.size() < static_cast<std::size_t>(cell.size()))
         for (int v = 0; v < cell.size(); ++v) {
             const int g = cell.generators[v];
@@ -319,8 +333,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
         for (std::size_t i = 0; i < negatives_.size(); ++i)
             cell.facets_of[negatives_[i]].for_each([&](int slot) { negative_edges_.put(i, slot); });
     }
-    negative_masks_.clear();
-    for (const int n : negatives_) negative_masks_.push_back(cell.facets_of[n]);
+    negative_masks_.assign(low_masks_.begin(), low_masks_.begin() + static_cast<std::ptrdiff_t>(negatives_.size()));
     for (const int p : positives_) {
         stop_.check();
         const Mask<Words> mask = cell.facets_of[p];

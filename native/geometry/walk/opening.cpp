@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <numeric>
 
 #include "geometry/base/is_free.hpp"
@@ -11,7 +12,15 @@ namespace polyfold {
 
 namespace {
 
-constexpr int worth_narrowing = 24;  // rows; fewer are as quickly looked at with those that no longer cut
+constexpr int worth_narrowing = 24;   // rows; fewer are as quickly looked at with those that no longer cut
+constexpr int worth_a_box = 1024;     // values of rows at generators; fewer are as quickly found as a box is looked at
+constexpr int together = 8;           // signs that are looked at as one number
+constexpr std::uint64_t lowest_bits = 0x0101010101010101;  // of these signs
+
+// Of the first of them only.
+constexpr std::uint64_t first_signs(int count) {
+    return count >= together ? lowest_bits : lowest_bits & ((std::uint64_t{1} << (8 * count)) - 1);
+}
 
 enum Side : std::uint8_t { above = 1, below = 2, on_it = 4 };
 
@@ -32,7 +41,7 @@ std::shared_ptr<Frame> Opening<Words>::fresh_frame(int stage) {
 // Have the cell's generators, by new numbers, in another frame without any.
 template <int Words>
 void take_generators(Cell<Words>& cell, const Frame& from, Frame& to) {
-    to.generators.copy(from.generators, cell.generators);
+    to.generators.take(from.generators, cell.generators);
     std::iota(cell.generators.begin(), cell.generators.end(), 0);
 }
 
@@ -60,6 +69,8 @@ template <int Words>
 void Opening<Words>::open_gates(Cell<Words>& cell, Frame& before, const Outlook* ahead) {
     if (ahead) {
         settle_as_foreseen(cell, *ahead);
+    } else if (cell.size() * cell.map->width() < worth_a_box) {
+        list_all_rows(cell.map->width());
     } else {
         settle_on_box(cell);
     }
@@ -69,7 +80,15 @@ void Opening<Words>::open_gates(Cell<Words>& cell, Frame& before, const Outlook*
     Frame& frame = *cell.frame;
     frame.keep(open_rows_, columns_, dimensions_);
     const std::ptrdiff_t n = open_rows_.count();
-    for (int v = 0; v < cell.size(); ++v) frame.add_columns(values_.data() + v * n, signs_.data() + v * n, columns_);
+    frame.take_columns(
+        cell.size(), columns_, [&](int v) { return values_.data() + v * n; },
+        [&](int v) { return signs_.empty() ? nullptr : signs_.data() + v * n; });
+}
+
+template <int Words>
+void Opening<Words>::list_all_rows(int width) {
+    open_rows_.rows.resize(width);
+    std::iota(open_rows_.rows.begin(), open_rows_.rows.end(), 0);
 }
 
 // Decides the gates that have one sign on the box; the others are the open rows.
@@ -104,22 +123,27 @@ void Opening<Words>::settle_as_foreseen(Cell<Words>& cell, const Outlook& ahead)
     open_rows_.rows = ahead.open;
 }
 
-// Values, signs and sides of the open rows at the cell's generators. Returns whether any of them is zero at one.
+// Values, signs and sides of the open rows at the cell's generators; no signs where they are all those of the values.
+// Returns whether any of them is zero at a generator.
 template <int Words>
 bool Opening<Words>::look_at_open_rows(Cell<Words>& cell, Frame& before) {
     GeneratorStore& generators = cell.frame->generators;
     const int n = open_rows_.count();
+    const Rows rows{open_rows_.forms.data(), n, dimensions_};
+    const double *norm = open_rows_.norm.data(), *doubt = open_rows_.doubt.data();
     values_.resize(static_cast<std::size_t>(cell.size()) * n);
-    signs_.resize(static_cast<std::size_t>(cell.size()) * n);
+    signs_.clear();
     row_sides_.clear(n);
+    const Points points{generators.point(0), generators.error.data(), cell.size()};
+    if (!sides_at(rows, points, norm, doubt, values_.data(), row_sides_)) return false;
+
+    signs_.resize(static_cast<std::size_t>(cell.size()) * n);
     bool any_zero = false;
     for (int v = 0; v < cell.size(); ++v) {
         stop_.check();
         double* value = values_.data() + static_cast<std::ptrdiff_t>(v) * n;
         std::int8_t* sign = signs_.data() + static_cast<std::ptrdiff_t>(v) * n;
-        if (!signs_at({open_rows_.forms.data(), n, dimensions_}, 0, generators.point(v), generators.error[v],
-                      open_rows_.norm.data(), open_rows_.doubt.data(), value, sign, &row_sides_))
-            continue;
+        if (!signs_at(rows, 0, generators.point(v), generators.error[v], norm, doubt, value, sign, nullptr)) continue;
         for (int c = 0; c < n; ++c) {
             if (sign[c] != 0) continue;
             sign[c] = static_cast<std::int8_t>(
@@ -138,18 +162,24 @@ bool Opening<Words>::look_at_open_rows(Cell<Words>& cell, Frame& before) {
 // Decides the open rows that do not cut the cell; the others become its columns.
 template <int Words>
 void Opening<Words>::settle_rows(Cell<Words>& cell, bool any_zero) {
-    const int n = open_rows_.count();
+    const int n = open_rows_.count(), first_wall = problem_.stages[cell.stage].first_wall;
     columns_.clear();
+    for (int first = 0; first < n; first += 64) {
+        const std::uint64_t positive = row_sides_.positive.words()[first / 64];
+        const std::uint64_t negative = row_sides_.negative.words()[first / 64];
+        for (std::uint64_t rest = positive & negative; rest; rest &= rest - 1)
+            columns_.push_back(first + std::countr_zero(rest));
+        if (any_zero) continue;  // below: some may meet the cell in a face
+        for (std::uint64_t rest = positive & ~negative; rest; rest &= rest - 1)
+            cell.set_gate(first_wall + open_rows_.rows[first + std::countr_zero(rest)], true);
+    }
+    if (!any_zero) return;
     for (int c = 0; c < n; ++c) {
         const bool positive = row_sides_.positive.has(c), negative = row_sides_.negative.has(c);
-        if (positive && negative) {
-            columns_.push_back(c);
-            continue;
-        }
+        if (positive && negative) continue;
         zeros_.clear();
-        if (any_zero)
-            for (int v = 0; v < cell.size(); ++v)
-                if (signs_[v * n + c] == zero) zeros_.push_back(v);
+        for (int v = 0; v < cell.size(); ++v)
+            if (signs_[v * n + c] == zero) zeros_.push_back(v);
         settle_gate(cell, open_rows_.rows[c], positive, negative, zeros_);
     }
 }
@@ -221,37 +251,103 @@ void Opening<Words>::open_all_rows(Cell<Words>& cell, Frame& before) {
         }
 }
 
-// Where most rows that are left no longer cut the cell, decide those, and give it a frame of the others. Without this
-// every new generator has values of all the rows that once cut a cell above it. On a line rows are in order instead.
 template <int Words>
 void Opening<Words>::narrow(Cell<Words>& cell) {
-    const std::shared_ptr<Frame> before = cell.frame;
-    const int left = before->count() - cell.row;
-    if (left < worth_narrowing || cell.stage == 0 || !cell.lines.empty() || problem_.dim == 1) return;
-    sides_.assign(left, 0);
+    if (cell.frame->count() - cell.row < worth_narrowing || cell.stage == 0 || !cell.lines.empty() || problem_.dim == 1)
+        return;
+    look_at_rows_left(cell);
+    narrow_to_cutting(cell);
+}
+
+template <int Words>
+bool Opening<Words>::find_next_cut(Cell<Words>& cell) {
+    const int left = cell.frame->count() - cell.row;
+    const bool look_at_all = left >= worth_narrowing;
+    if (look_at_all) {
+        look_at_rows_left(cell);
+        if (narrow_to_cutting(cell)) return cell.frame->count() > 0;
+    }
+    for (int first = 0; first < left; first += together) {
+        const EightRows rows = look_at_all ? left_[first / together] : look_at_eight(cell, first);
+        const int next = rows.cutting() ? std::countr_zero(rows.cutting()) / 8 : together;
+        settle_some(cell, rows, first, next);
+        if (next == together) continue;
+        cell.row += first + next;
+        return true;
+    }
+    cell.row += left;
+    return false;
+}
+
+// Rows are counted from the first that is left.
+template <int Words>
+auto Opening<Words>::look_at_eight(const Cell<Words>& cell, int first) const -> EightRows {
+    const Frame& frame = *cell.frame;
+    const std::size_t size = frame.sign.size();
+    EightRows rows;
     for (const int g : cell.generators) {
-        const std::int8_t* sign = before->signs(g) + cell.row;
-        for (int c = 0; c < left; ++c)
-            sides_[c] |= static_cast<std::uint8_t>(sign[c] > 0 ? above : sign[c] < 0 ? below : on_it);
+        const std::size_t at = frame.rows.size() * static_cast<std::size_t>(g) + static_cast<std::size_t>(cell.row + first);
+        std::uint64_t signs = 0;
+        if (at + together <= size) {
+            std::memcpy(&signs, frame.sign.data() + at, together);
+        } else {
+            std::memcpy(&signs, frame.sign.data() + at, size - at);
+        }
+        // Between minus two and two: the first bit says which are negative, and the last two which are zero.
+        const std::uint64_t negative = signs >> 7, any = signs | signs >> 1;
+        rows.above |= any & ~negative;
+        rows.below |= negative;
+        rows.on_it |= ~any;
     }
+    const std::uint64_t wanted = first_signs(frame.count() - cell.row - first);
+    return {rows.above & wanted, rows.below & wanted, rows.on_it & wanted};
+}
+
+template <int Words>
+void Opening<Words>::look_at_rows_left(const Cell<Words>& cell) {
+    left_.clear();
     columns_.clear();
-    for (int c = 0; c < left; ++c)
-        if (sides_[c] & above && sides_[c] & below) columns_.push_back(cell.row + c);
-    if (2 * static_cast<int>(columns_.size()) > left) return;
-    for (int c = 0; c < left; ++c) {
-        if (sides_[c] & above && sides_[c] & below) continue;
-        zeros_.clear();
-        if (sides_[c] & on_it)
-            for (int v = 0; v < cell.size(); ++v)
-                if (before->sign_at(cell.generators[v], cell.row + c) == zero) zeros_.push_back(v);
-        settle_gate(cell, before->rows[cell.row + c], (sides_[c] & above) != 0, (sides_[c] & below) != 0, zeros_);
+    for (int first = 0; first < cell.frame->count() - cell.row; first += together) {
+        left_.push_back(look_at_eight(cell, first));
+        for (std::uint64_t rest = left_.back().cutting(); rest; rest &= rest - 1)
+            columns_.push_back(cell.row + first + std::countr_zero(rest) / 8);
     }
+}
+
+// Decides the first few of eight rows, but for those that cut the cell.
+template <int Words>
+void Opening<Words>::settle_some(Cell<Words>& cell, const EightRows& rows, int first, int count) {
+    const std::uint64_t settled = first_signs(count) & ~rows.cutting();
+    const int* row = cell.frame->rows.data() + cell.row + first;
+    const int first_wall = problem_.stages[cell.stage].first_wall;
+    for (std::uint64_t rest = settled & rows.above & ~rows.on_it; rest; rest &= rest - 1)
+        cell.set_gate(first_wall + row[std::countr_zero(rest) / 8], true);
+    for (std::uint64_t rest = settled & rows.on_it; rest; rest &= rest - 1) {
+        const int c = std::countr_zero(rest) / 8;
+        zeros_.clear();
+        for (int v = 0; v < cell.size(); ++v)
+            if (cell.frame->sign_at(cell.generators[v], cell.row + first + c) == zero) zeros_.push_back(v);
+        settle_gate(cell, row[c], (rows.above >> (8 * c) & 1) != 0, (rows.below >> (8 * c) & 1) != 0, zeros_);
+    }
+}
+
+// Where most rows that are left no longer cut the cell, decide those, and give it a frame of the others. Without this
+// every new generator has values of all the rows that once cut a cell above it. Returns whether it did that. On a line
+// rows are in order instead.
+template <int Words>
+bool Opening<Words>::narrow_to_cutting(Cell<Words>& cell) {
+    const std::shared_ptr<Frame> before = cell.frame;
+    if (2 * static_cast<int>(columns_.size()) > before->count() - cell.row) return false;
+    for (std::size_t i = 0; i < left_.size(); ++i) settle_some(cell, left_[i], static_cast<int>(i) * together, together);
     cell.frame = fresh_frame(cell.stage);
     cell.frame->keep(*before, columns_, dimensions_);
-    for (const int g : cell.generators) cell.frame->add_columns(before->values(g), before->signs(g), columns_);
+    cell.frame->take_columns(
+        cell.size(), columns_, [&](int v) { return before->values(cell.generators[v]); },
+        [&](int v) { return before->signs(cell.generators[v]); });
     take_generators(cell, *before, *cell.frame);
     cell.row = 0;
     cell.made = cell.frame->entry = cell.size();
+    return true;
 }
 
 // A row that has one sign on the cell, or none.

@@ -38,6 +38,10 @@ class Opening {
     // A frame of the rows that still cut the cell, where these are few of those that are left.
     void narrow(Cell<Words>& cell);
 
+    // Decide the rows up to the next one that cuts the cell, perhaps in a frame of fewer rows; false if there is none.
+    // The cell has no lines.
+    bool find_next_cut(Cell<Words>& cell);
+
     // Decide a row that has one sign on the cell, or none, and vanishes at these of its generators.
     void settle_gate(Cell<Words>& cell, int row, bool positive, bool negative, const std::vector<int>& zeros);
     void record_touching(Cell<Words>& cell, int wall, const std::vector<int>& zeros);
@@ -63,12 +67,25 @@ class Opening {
     RowSides row_sides_;
     std::vector<int> columns_, zeros_;
 
+    // On which sides of eight rows that are left a cell has generators: the lowest bit of a byte for each row.
+    struct EightRows {
+        std::uint64_t above = 0, below = 0, on_it = 0;
+
+        std::uint64_t cutting() const { return above & below; }
+    };
+    std::vector<EightRows> left_;
+
     void open_all_rows(Cell<Words>& cell, Frame& before);
     void open_gates(Cell<Words>& cell, Frame& before, const Outlook* ahead);
     void settle_on_box(Cell<Words>& cell);
     void settle_as_foreseen(Cell<Words>& cell, const Outlook& ahead);
     bool look_at_open_rows(Cell<Words>& cell, Frame& before);
     void settle_rows(Cell<Words>& cell, bool any_zero);
+    EightRows look_at_eight(const Cell<Words>& cell, int first) const;
+    void look_at_rows_left(const Cell<Words>& cell);
+    void settle_some(Cell<Words>& cell, const EightRows& rows, int first, int count);
+    bool narrow_to_cutting(Cell<Words>& cell);
+    void list_all_rows(int width);
 };
 
 extern template class Opening<1>;
