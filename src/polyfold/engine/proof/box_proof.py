@@ -13,7 +13,7 @@ import numpy as np
 
 from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, Atlas
-from polyfold.engine.bounds.bounded_domain import limits_of
+from polyfold.engine.bounds.bounded_domain import limits_of, sides_of
 from polyfold.engine.cells.validity import Walls
 from polyfold.engine.proof.box_programs import BoxPrograms
 from polyfold.exact.rounding import TINY, relative
@@ -41,14 +41,13 @@ class _Forms:
 class BoxProof:
     """Proves cells of one atlas on a box, one at a time."""
 
-    def __init__(self, atlas: Atlas, limits: tuple[Array, Array]) -> None:
+    def __init__(self, atlas: Atlas, limits: tuple[Array, Array], sides: Ids) -> None:
         self._atlas, self._walls = atlas, Walls(atlas.program, atlas.domain)
         self._low, self._high = limits
         self._centre, self._half = halves(*limits)
         self._reach = np.maximum(np.abs(self._low), np.abs(self._high))
         # The side of the box that each row of the domain is: 2 k below, 2 k + 1 above.
-        rows = np.concatenate([atlas.domain.input_rows, atlas.domain.parameter_rows])[:, : atlas.dim]
-        self._side = 2 * np.abs(rows).argmax(axis=1) + (rows.sum(axis=1) > 0)
+        self._side = sides
 
     @cached_property
     def _always_zero(self) -> Flags:
@@ -214,7 +213,7 @@ def box_proof(atlas: Atlas) -> BoxProof | None:
     domain = atlas.domain
     if domain.dim < _MANY or domain.is_slice or domain.rows != 2 * domain.dim:
         return None
-    limits = limits_of(domain)
-    if limits is None or not (np.isfinite(limits[0]) & np.isfinite(limits[1])).all():
+    limits, sides = limits_of(domain), sides_of(domain)
+    if limits is None or sides is None or not (np.isfinite(limits[0]) & np.isfinite(limits[1])).all():
         return None
-    return BoxProof(atlas, limits)
+    return BoxProof(atlas, limits, sides)

@@ -81,6 +81,8 @@ def few_coordinates(program: Program, domain: Domain) -> FewCoordinates:
 
 def _axes(program: Program, domain: Domain) -> Ids | None:
     """Pivot columns, ascending; None if they are all columns, or if it is not proved that there are no more."""
+    if _bounds_all(domain):
+        return None
     over_inputs = [b.weight for stage in program.stages for b in stage.affine.blocks if b.source == 0]
     inputs = np.concatenate([*over_inputs, domain.input_rows])
     parameters = domain.parameter_rows if domain.is_slice else np.concatenate([inputs, domain.parameter_rows])
@@ -101,6 +103,12 @@ def _axes(program: Program, domain: Domain) -> Ids | None:
         return None
     axes = np.sort(np.concatenate([single, others[order[pivots]]]))
     return axes if len(axes) else np.zeros(1, dtype=np.int64)
+
+
+def _bounds_all(domain: Domain) -> bool:
+    """Whether there is a row for each parameter alone, as in a box: a pivot each."""
+    rows = domain.over_parameters if domain.is_slice else domain.over_inputs
+    return rows.single is not None and len(np.unique(rows.single[0])) == domain.dim
 
 
 def _without_repeated(rows: Array) -> Array:
