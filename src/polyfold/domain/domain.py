@@ -103,12 +103,12 @@ class Domain(ReadOnly, InNotebooks):
             # Some rows at once: an identity of an image's pixels is a view, and would be gigabytes.
             rows = max(1, _DIGESTED_AT_ONCE // max(1, array[:1].size))
             for first in range(0, len(array), rows):
-                hasher.update(_written_out(array, first, first + rows).tobytes())
+                hasher.update(written_out(array, first, first + rows).tobytes())
         return hasher.hexdigest()
 
     def to_json(self) -> dict[str, Any]:
         """All numbers; without a slice there is no origin and no basis to tell."""
-        told = {name: _written_out(getattr(self, name)).tolist() for name in self.__dataclass_fields__}
+        told = {name: written_out(getattr(self, name)).tolist() for name in self.__dataclass_fields__}
         if not self.is_slice:
             told |= {"origin": None, "basis": None}
         return {"input_dim": self.input_dim, **told}
@@ -452,7 +452,7 @@ def _sides(dim: int) -> Array:
     return np.lib.stride_tricks.as_strided(diagonals[2 * dim - 1 :], (2 * dim, dim), (-step, step), writeable=False)
 
 
-def _written_out(array: Array, start: int = 0, stop: int | None = None) -> Array:
+def written_out(array: Array, start: int = 0, stop: int | None = None) -> Array:
     """Some rows of an array. Those of a view are as a negated identity has them, with zeros that are negative, so that
     a box has the digest of its rows in a matrix."""
     part: Array = np.ascontiguousarray(array[start:stop])
