@@ -20,7 +20,10 @@ void count_terms(Stage& stage, int dim) {
     for (const Block& block : stage.blocks) stage.terms += block.columns;
 }
 
-Problem make_problem(const Matrix& frame, const Matrix& input_rows, const Vector& input_offsets,
+// The rows of a box are a view of a vector, which has strides of its own.
+using AnyRows = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
+
+Problem make_problem(const Matrix& frame, const AnyRows& input_rows, const Vector& input_offsets,
                      const Matrix& parameter_rows, const Vector& parameter_offsets) {
     Problem problem;
     problem.input_dim = static_cast<int>(frame.shape(0));
@@ -41,20 +44,27 @@ Problem make_problem(const Matrix& frame, const Matrix& input_rows, const Vector
     Stage domain;
     domain.width = static_cast<int>(over_inputs + over_parameters + 1);
     domain.bias.assign(domain.width, 0.0);
-    domain.parameter_rows.assign(domain.width * size, 0.0);
-    std::vector<double> negated(domain.width * input_rows.shape(1), 0.0);
-    for (std::size_t r = 0; r < over_inputs; ++r) {
-        for (std::size_t j = 0; j < input_rows.shape(1); ++j) negated[r * input_rows.shape(1) + j] = -input_rows(r, j);
-        domain.bias[r] = input_offsets(r);
+    Block block;
+    block.columns = problem.input_dim;
+    block.by_column.resize(static_cast<std::size_t>(domain.width) * input_rows.shape(1));
+    double* entry = block.by_column.data();
+    for (std::size_t j = 0; j < input_rows.shape(1); ++j) {
+        for (std::size_t r = 0; r < over_inputs; ++r) *entry++ = -input_rows(r, j);
+        entry += over_parameters + 1;
     }
-    for (std::size_t r = 0; r < over_parameters; ++r) {
-        for (std::size_t k = 0; k + 1 < size; ++k)
-            domain.parameter_rows[(over_inputs + r) * size + k] = -parameter_rows(r, k);
-        domain.parameter_rows[(over_inputs + r) * size + size - 1] = parameter_offsets(r);
+    domain.blocks.push_back(std::move(block));
+    for (std::size_t r = 0; r < over_inputs; ++r) domain.bias[r] = input_offsets(r);
+    if (problem.frame_is_identity && over_parameters == 0) {
+        domain.bias.back() = 1.0;
+    } else {
+        domain.parameter_rows.assign(domain.width * size, 0.0);
+        double* row = domain.parameter_rows.data() + over_inputs * size;
+        for (std::size_t r = 0; r < over_parameters; ++r, row += size) {
+            for (std::size_t k = 0; k + 1 < size; ++k) row[k] = -parameter_rows(r, k);
+            row[size - 1] = parameter_offsets(r);
+        }
+        row[size - 1] = 1.0;
     }
-    domain.parameter_rows[(over_inputs + over_parameters) * size + size - 1] = 1.0;
-    const std::size_t shape[2] = {static_cast<std::size_t>(domain.width), input_rows.shape(1)};
-    domain.blocks.push_back(make_block(0, Matrix(negated.data(), 2, shape)));
     count_terms(domain, problem.dim);
     problem.stages.push_back(std::move(domain));
     find_row_facts(problem);

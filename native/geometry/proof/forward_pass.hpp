@@ -206,9 +206,11 @@ class ForwardPass {
     void look_at_domain(Choices& fine) const {
         const Stage& stage = problem_.stages[0];
         const Limits& limits = limits_[0];
+        const bool has_own = !stage.parameter_rows.empty();
         for (int i = 0; i < stage.width; ++i)
             for (int h = 0; h < halves; ++h) {
-                const Sum own = at_parameters(stage.parameter_rows.data() + i * (problem_.dim + 1), h);
+                Sum own{};
+                if (has_own) own = at_parameters(stage.parameter_rows.data() + i * (problem_.dim + 1), h);
                 const Lanes sum = sums_[i].half[h] + own.value;
                 const Lanes error = limits.bias_error[i] + limits.row_sum[i] * doubt_.half[h] + own.error;
                 fine.half[h] &= sum > (error + rounding::bound(2) * size_of(sum)) * margin;

@@ -186,6 +186,19 @@ bool LpWalk::is_behind_only(const LpCell& cell, int bound, const double* point) 
     return true;
 }
 
+// The same without rounding, where floats are in doubt: a point has coordinates that are floats.
+bool LpWalk::is_behind_only_exactly(const LpCell& cell, int bound, const double* point) const {
+    const Box& box = cell.box();
+    for (int side = 0; side < box.sides(); ++side)
+        if (side == bound ? !box.is_beyond(side, point[side / 2]) : !box.clears(side, point[side / 2])) return false;
+    const ExactVector exact = ExactVector::from_floats(point, dim_ + 1);
+    for (int row = 0; row < cell.forms.size(); ++row) {
+        const int sign = sign_of_product(exact_bound(cell, box.sides() + row), exact);
+        if (sign != (row == cell.row_of(bound) ? -1 : 1)) return false;
+    }
+    return true;
+}
+
 // Whether the corner where the simplex stands proves that a bound's form is positive on all of the cell.
 bool LpWalk::is_redundant(const LpCell& cell, int bound) {
     for (int edge = 0; edge < dim_; ++edge) multipliers_[edge] = simplex_.rate(bound, edge);
@@ -195,6 +208,14 @@ bool LpWalk::is_redundant(const LpCell& cell, int bound) {
     side[bound / 2] = bound % 2 ? -1.0 : 1.0;
     side[dim_] = bound % 2 ? cell.box().inner(bound) : -cell.box().inner(bound);
     return upper_bound(cell, side.data(), -1, 0.0) < 0;
+}
+
+// The same without rounding, with the multipliers that are at hand.
+bool LpWalk::is_redundant_exactly(const LpCell& cell, int bound) const {
+    ExactVector form = exact_bound(cell, bound);
+    for (auto& n : form.numerators) n.negate();
+    const int row = cell.row_of(bound);
+    return is_negative_exactly(cell, form, row >= 0 ? scale_of(cell, row) : 1.0);
 }
 
 // Whether leaving a bound out makes the cell larger.
@@ -214,6 +235,8 @@ bool LpWalk::is_facet(LpCell& cell, int bound) {
             for (int k = 0; k < dim_; ++k) point_[k] += share * (middle_[k] - point_[k]);
             if (is_behind_only(cell, bound, point_.data())) return true;
             if (result == Simplex::Result::optimal && is_redundant(cell, bound)) return false;
+            if (is_behind_only_exactly(cell, bound, point_.data())) return true;
+            if (result == Simplex::Result::optimal && is_redundant_exactly(cell, bound)) return false;
         }
     }
     ExactVector beyond = exact_bound(cell, bound);

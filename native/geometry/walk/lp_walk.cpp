@@ -125,6 +125,7 @@ void LpWalk::load_form(const StageMap& map, int row) {
     const double scale = rounding::is_ordinary(largest) ? power_of_two_below(largest) : 1.0;
     for (int k = 0; k <= dim_; ++k) entries[k] *= scale;
     form_.error = map.error(row) * scale + rounding::least;
+    form_scale_ = scale;
     if (largest <= 1 || scale < 1) return;
     // Too large for floats: zeros of which nothing is known say so to all who ask.
     form_.entries.assign(padded(dim_ + 1), 0.0);
@@ -183,7 +184,7 @@ bool LpWalk::settle_by_program(LpCell& cell, int side, Found& found) {
         keep_corner(cell, found);
         return true;
     }
-    if (!is_below(cell, side)) return false;
+    if (!is_below(cell, side) && !is_below_exactly(cell, side)) return false;
     if (inside && cell.points.size() < most_points) {
         found.point.exact = nullptr;
         cell.points.add(found.point);
@@ -211,6 +212,14 @@ auto LpWalk::largest_over(LpCell& cell, int side) -> Simplex::Result {
 bool LpWalk::is_below(const LpCell& cell, int side) {
     for (int edge = 0; edge < dim_; ++edge) multipliers_[edge] = -simplex_.objective()[edge];
     return upper_bound(cell, form_.entries.data(), side, form_.error) < 0;
+}
+
+// The same without rounding, with the multipliers that are at hand.
+bool LpWalk::is_below_exactly(const LpCell& cell, int side) const {
+    ExactVector wall = cell.map->exact_row(cell.next);
+    if (side < 0)
+        for (auto& n : wall.numerators) n.negate();
+    return is_negative_exactly(cell, wall, form_scale_);
 }
 
 // Points that were found cut after cut lie ever nearer to early rows, and at last floats cannot tell them from these.
@@ -305,6 +314,32 @@ double LpWalk::upper_bound(const LpCell& cell, const double* form, double sign, 
         if (row >= 0) largest_->add(cell.forms[row], multipliers_[edge], cell.forms.error(row));
     }
     return largest_->bound();
+}
+
+// Whether multiples of the cell's rows prove without rounding that a form, times its scale, is negative in all of the
+// cell: the multipliers are those of `upper_bound`.
+bool LpWalk::is_negative_exactly(const LpCell& cell, const ExactVector& form, double scale) const {
+    ExactSum sum(dim_ + 1);
+    sum.add(scale, form);
+    for (int edge = 0; edge < dim_; ++edge) {
+        const int row = cell.row_of(simplex_.bound_of(edge));
+        if (row < 0 || !(multipliers_[edge] > 0)) continue;
+        sum.add(multipliers_[edge] * scale_of(cell, row), exact_bound(cell, simplex_.bound_of(edge)));
+    }
+    const ExactVector most = sum.total();
+    std::vector<double> corner(dim_ + 1, 1.0);
+    for (int k = 0; k < dim_; ++k) corner[k] = cell.box().outer(2 * k + (most.numerators[k].sign() > 0));
+    return sign_of_product(most, ExactVector::from_floats(corner.data(), dim_ + 1)) < 0;
+}
+
+// The power of two by which a row's form is scaled.
+double LpWalk::scale_of(const LpCell& cell, int row) const {
+    const LpCell::Row& of = cell.rows[row];
+    int largest = 0;
+    for (int k = 1; k < dim_; ++k)
+        if (std::abs(cell.forms[row][k]) > std::abs(cell.forms[row][largest])) largest = k;
+    const double entry = of.map->entry(of.row, largest);
+    return entry == 0.0 ? 1.0 : std::abs(cell.forms[row][largest] / entry);
 }
 
 // How many rows are not proved to be positive at a point.

@@ -45,6 +45,7 @@ class LpWalk {
     std::optional<LargestInBox> largest_;
 
     Form form_;  // the wall that is being inserted, scaled by a power of two
+    double form_scale_ = 1;
     std::vector<int> signs_;
     std::vector<double> middle_, point_;  // room to work
 
@@ -75,6 +76,7 @@ class LpWalk {
     bool find_middle(LpCell& cell);
     Simplex::Result largest_over(LpCell& cell, int side);
     bool is_below(const LpCell& cell, int side);
+    bool is_below_exactly(const LpCell& cell, int side) const;
     Tableau beyond_;  // room to work: a cell's table on its way to another corner
     void look_exactly(LpCell& cell, int side, Found& found);
     CellPointer cut(LpCell& cell);
@@ -85,6 +87,8 @@ class LpWalk {
 
     bool stand_in(LpCell& cell);
     double upper_bound(const LpCell& cell, const double* form, double sign, double error);
+    bool is_negative_exactly(const LpCell& cell, const ExactVector& form, double scale) const;
+    double scale_of(const LpCell& cell, int row) const;
     std::vector<double> multipliers_;  // by edge, for upper_bound
     int rows_in_doubt(const LpCell& cell, const double* point) const;
     bool is_inside(const LpCell& cell, const double* point) const {
@@ -111,7 +115,9 @@ class LpWalk {
     void look_around(const LpCell& cell, bool far);
     void prove_facet(const LpCell& cell, int edge, bool backwards);
     bool is_behind_only(const LpCell& cell, int bound, const double* point) const;
+    bool is_behind_only_exactly(const LpCell& cell, int bound, const double* point) const;
     bool is_redundant(const LpCell& cell, int bound);
+    bool is_redundant_exactly(const LpCell& cell, int bound) const;
     Simplex::Result approach(LpCell& cell, int bound, const std::function<void(int edge)>& met);
     void set_known(int bound, Bound what);
 

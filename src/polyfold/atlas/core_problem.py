@@ -46,7 +46,7 @@ def core_problem(program: Program, domain: Domain, *, rounded: bool = True) -> P
         )
     problem = Problem.over(
         frame=np.column_stack([domain.basis, domain.origin]),
-        input_rows=np.ascontiguousarray(domain.input_rows),
+        input_rows=domain.input_rows,
         input_offsets=domain.input_offsets,
         parameter_rows=np.ascontiguousarray(domain.parameter_rows),
         parameter_offsets=domain.parameter_offsets,

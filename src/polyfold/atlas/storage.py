@@ -26,7 +26,7 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate, Check, believed, sealed, unclaimed
 from polyfold.atlas.digest import arrays_digest
 from polyfold.atlas.stored_program import array_from, array_text, program_from, program_text
-from polyfold.domain.domain import Domain
+from polyfold.domain.domain import Domain, written_out
 from polyfold.errors import PolyfoldError, StorageError
 
 SCHEMA_VERSION = 2
@@ -38,6 +38,10 @@ _NOT_STORED = ("recorded", "arrays_digest")
 
 # What Parquet takes as the text of a header, which it holds twice: its lengths are 32-bit numbers.
 _MOST_HEADER = 2**31 - 1
+
+# Numbers in witnesses that are written or read at once: in hundreds of coordinates all of them are gigabytes, most of
+# which may be zeros.
+_AT_ONCE = 1 << 22
 
 # What reading numbers out of a file of any content can raise.
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
@@ -56,10 +60,16 @@ def save(atlas: Atlas, path: str | PathLike[str]) -> None:
             f"cannot write to {os.fspath(path)!r}: the network's weights take {len(text):,} bytes as text, and a saved "
             f"atlas holds {_MOST_HEADER // 2:,} at most; save the network by itself"
         )
-    table = pa.table(_columns(pa, atlas)).replace_schema_metadata({_KEY: text})
+    columns = pa.table(_columns(pa, atlas))
+    witness = pa.field("witness", pa.list_(pa.float64(), atlas.dim))
+    schema = columns.schema.insert(1, witness).with_metadata({_KEY: text})
     with atomically(path) as temporary:
         try:
-            pq.write_table(table, temporary, compression="zstd")
+            with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+                for some in _parts(len(atlas), atlas.dim):
+                    points = pa.array(np.ascontiguousarray(atlas.witnesses[some]).ravel())
+                    points = pa.FixedSizeListArray.from_arrays(points, atlas.dim)
+                    writer.write_table(columns[some].add_column(1, witness, points))
         except pa.ArrowException as error:
             raise StorageError(f"cannot write to {os.fspath(path)!r}: {first_line(error)}") from None
 
@@ -72,14 +82,22 @@ def open(path: str | PathLike[str]) -> Atlas:
     try:
         # Given a path, pyarrow would also take folders and web addresses, and read columns out of folders' names.
         with Path(path).open("rb") as file:
-            table = pq.read_table(file, use_threads=False, thrift_string_size_limit=_MOST_HEADER)
+            stored = pq.ParquetFile(file, thrift_string_size_limit=_MOST_HEADER)
+            header = _read_header(stored.schema_arrow.metadata or {}, path)
+            try:
+                return _atlas(header, stored)
+            except (*_DAMAGE, pa.ArrowException, PolyfoldError) as error:
+                raise StorageError(
+                    f"{os.fspath(path)!r} is damaged: {type(error).__name__}: {first_line(error)}"
+                ) from None
     except (OSError, pa.ArrowException) as error:
         raise StorageError(f"{os.fspath(path)!r} cannot be read as a saved atlas: {first_line(error)}") from None
-    header = _read_header(table.schema.metadata or {}, path)
-    try:
-        return _atlas(header, table)
-    except (*_DAMAGE, pa.ArrowException, PolyfoldError) as error:
-        raise StorageError(f"{os.fspath(path)!r} is damaged: {type(error).__name__}: {first_line(error)}") from None
+
+
+def _parts(cells: int, dim: int) -> list[slice]:
+    """All cells, so many at once; one part if there are none."""
+    together = max(1, _AT_ONCE // dim)
+    return [slice(first, first + together) for first in range(0, max(1, cells), together)]
 
 
 def _pyarrow() -> ModuleType:
@@ -95,6 +113,7 @@ def _pyarrow() -> ModuleType:
 
 
 def _columns(pa: ModuleType, atlas: Atlas) -> dict[str, Any]:
+    """All but the witnesses."""
     start = pa.array(atlas.facet_start)
     shared = np.searchsorted(atlas.shared_facet, atlas.facet_start)
     # Within a cell's row, a further wall names its facet by its number within the cell.
@@ -104,16 +123,12 @@ def _columns(pa: ModuleType, atlas: Atlas) -> dict[str, Any]:
     def ragged(offsets: Any, values: Any) -> Any:
         return pa.LargeListArray.from_arrays(offsets, pa.array(values))
 
-    def fixed(matrix: npt.NDArray[Any]) -> Any:
-        return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(matrix).ravel()), matrix.shape[1])
-
     exact = np.full(len(atlas), None, dtype=object)
     for cell, witness in atlas.exact_witnesses.items():
         if 0 <= cell < len(atlas):
             exact[cell] = json.dumps([str(x) for x in witness])
     return {
         "pattern": _fixed_bytes(pa, atlas.patterns),
-        "witness": fixed(atlas.witnesses),
         "exact_witness": pa.array(exact, type=pa.string()),
         "bounded": pa.array(atlas.bounded),
         "facet_wall": ragged(start, atlas.facet_wall),
@@ -143,7 +158,7 @@ def _header(atlas: Atlas) -> dict[str, Any]:
         "version": _OF_FUNCTION if atlas.of_function else SCHEMA_VERSION,
         "cells": len(atlas),
         "program": program_text(program),
-        "domain": {name: array_text(getattr(domain, name)) for name in domain.__dataclass_fields__},
+        "domain": {name: array_text(written_out(getattr(domain, name))) for name in domain.__dataclass_fields__},
         "arrays": digest,
         "certificate": stored | {"checks": [asdict(check) for check in certificate.checks]},
     }
@@ -173,18 +188,19 @@ def _read_header(metadata: dict[bytes, bytes], path: str | PathLike[str]) -> dic
     return header
 
 
-def _atlas(header: dict[str, Any], table: Any) -> Atlas:
+def _atlas(header: dict[str, Any], stored: Any) -> Atlas:
     checksum = header.pop("sha256")
     text = dict(header["certificate"])
     certificate = Certificate(checks=tuple(Check(**check) for check in text.pop("checks")), **text)
-    atlas = _unchecked(header, table, unclaimed(certificate))
+    atlas = _unchecked(header, stored, unclaimed(certificate))
     if _checksum(header) != checksum or atlas.arrays_digest != header["arrays"]:
         raise ValueError("its contents do not fit their checksum")
     return atlas.with_certificate(sealed(certificate, atlas.program, header["arrays"], recorded="in the file"))
 
 
-def _unchecked(header: dict[str, Any], table: Any, certificate: Certificate) -> Atlas:
+def _unchecked(header: dict[str, Any], stored: Any, certificate: Certificate) -> Atlas:
     program = program_from(header["program"])
+    table = stored.read([name for name in stored.schema_arrow.names if name != "witness"], use_threads=False)
     cells = table.num_rows
     if cells != header["cells"]:
         raise ValueError(f"it should hold {header['cells']} cells and holds {cells}")
@@ -198,7 +214,7 @@ def _unchecked(header: dict[str, Any], table: Any, certificate: Certificate) -> 
         program=program,
         domain=domain,
         patterns=_bytes_of(column["pattern"], width),
-        witnesses=np.array(column["witness"].values, dtype=np.float64).reshape(cells, domain.dim),
+        witnesses=_witnesses(stored, cells, domain.dim),
         bounded=np.array(column["bounded"], dtype=bool),
         facet_start=start,
         facet_wall=np.array(column["facet_wall"].values, dtype=np.int32),
@@ -212,6 +228,22 @@ def _unchecked(header: dict[str, Any], table: Any, certificate: Certificate) -> 
         },
         cells_of="function" if header["version"] == _OF_FUNCTION else "gates",
     )
+
+
+def _witnesses(stored: Any, cells: int, dim: int) -> npt.NDArray[np.float64]:
+    """The points (cells, dim), column by column: where there are zeros only, nothing is written, and takes no memory.
+
+    Points of which all coordinates are used are handed out row by row, as they have always been.
+    """
+    columns, first, used = np.zeros((dim, cells)), 0, np.zeros(dim, dtype=bool)
+    for batch in stored.iter_batches(max(1, _AT_ONCE // dim), columns=["witness"], use_threads=False):
+        points = np.asarray(batch.column(0).flatten(), dtype=np.float64).reshape(len(batch), dim)
+        there = points.any(axis=0)
+        columns[there, first : first + len(batch)] = points[:, there].T
+        first, used = first + len(batch), used | there
+    if first != cells:
+        raise ValueError(f"it should hold {cells} witnesses and holds {first}")
+    return np.ascontiguousarray(columns.T) if used.all() else columns.T
 
 
 def _bytes_of(column: Any, width: int) -> npt.NDArray[np.uint8]:

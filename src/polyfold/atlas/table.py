@@ -25,16 +25,22 @@ def data_frame(atlas: Atlas, ids: npt.NDArray[np.int64]) -> pandas.DataFrame:
     except ModuleNotFoundError:
         raise PolyfoldError("to_pandas() needs pandas: pip install 'polyfold[store]'") from None
     columns: dict[str, object] = {
-        "cell": ids,
         "pattern": pattern_texts(atlas.patterns[ids], atlas.gates),
         "bounded": atlas.bounded[ids],
         "facets": np.diff(atlas.facet_start)[ids],
     }
-    columns |= {f"witness_{k}": atlas.witnesses[ids, k] for k in range(atlas.dim)}
+    columns |= {f"witness_{k}": _coordinate(atlas, ids, k) for k in range(atlas.dim)}
     inputs = atlas.program.input_dim
     if atlas.outputs * (inputs + 1) <= _MOST_MAP_COLUMNS:
         A, c = atlas.maps(ids)
         for j in range(atlas.outputs):
             columns |= {f"A_{j}_{k}": A[:, j, k] for k in range(inputs)}
             columns[f"c_{j}"] = c[:, j]
-    return pandas.DataFrame(columns).set_index("cell")
+    # As they are: copied into one array, hundreds of columns of zeros would be gigabytes.
+    return pandas.DataFrame(columns, index=pandas.Index(ids, name="cell"), copy=False)
+
+
+def _coordinate(atlas: Atlas, ids: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.float64]:
+    """One coordinate of all witnesses. Zeros that nobody writes take no memory."""
+    coordinate = atlas.witnesses[:, k]
+    return coordinate[ids] if coordinate.any() else np.zeros(len(ids))

@@ -19,6 +19,7 @@ import numpy as np
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.read_only import ReadOnly, for_good
 from polyfold._base.types import Array
+from polyfold.domain.rows import Rows
 from polyfold.errors import DomainError, how_many
 from polyfold.exact.given import as_given, is_exact, over_divisors
 from polyfold.exact.linear_algebra import column_rank
@@ -28,6 +29,9 @@ from polyfold.exact.tolerances import SAME_DIRECTION
 _SHOWN = 12
 
 _DIGESTED_AT_ONCE = 1 << 16
+
+# From so many dimensions on the rows of a box are a view of a vector: as a matrix they are megabytes of zeros.
+_MANY = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +77,16 @@ class Domain(ReadOnly, InNotebooks):
         """Whether parameters differ from inputs."""
         return not (self.input_dim == self.dim and not self.origin.any() and _is_identity(self.basis))
 
+    @cached_property
+    def over_inputs(self) -> Rows:
+        """The input rows, to be applied to many inputs."""
+        return Rows(self.input_rows)
+
+    @cached_property
+    def over_parameters(self) -> Rows:
+        """The parameter rows, to be applied to many parameters."""
+        return Rows(self.parameter_rows)
+
     def lift(self, parameters: Any) -> Array:
         """Input points (n_points, n) of parameter points (n_points, d)."""
         points = np.asarray(parameters, dtype=np.float64)
@@ -88,7 +102,7 @@ class Domain(ReadOnly, InNotebooks):
             # Some rows at once: an identity of an image's pixels is a view, and would be gigabytes.
             rows = max(1, _DIGESTED_AT_ONCE // max(1, array[:1].size))
             for first in range(0, len(array), rows):
-                hasher.update(np.ascontiguousarray(array[first : first + rows]).tobytes())
+                hasher.update(written_out(array, first, first + rows).tobytes())
         return hasher.hexdigest()
 
     def tell_digest(self) -> str:
@@ -97,7 +111,7 @@ class Domain(ReadOnly, InNotebooks):
 
     def to_json(self) -> dict[str, Any]:
         """All numbers; without a slice there is no origin and no basis to tell."""
-        told = {name: getattr(self, name).tolist() for name in self.__dataclass_fields__}
+        told = {name: written_out(getattr(self, name)).tolist() for name in self.__dataclass_fields__}
         if not self.is_slice:
             told |= {"origin": None, "basis": None}
         return {"input_dim": self.input_dim, **told}
@@ -145,9 +159,12 @@ class Box:
                 )
         if (lo == hi).any():
             raise DomainError(_flat_box(lo, hi))
-        eye = np.eye(dim)
         below, above = np.isfinite(lo), np.isfinite(hi)
-        return _unsliced(np.concatenate([-eye[below], eye[above]]), np.concatenate([-lo[below], hi[above]]), dim)
+        offsets = np.concatenate([-lo[below], hi[above]])
+        if dim >= _MANY and below.all() and above.all():
+            return _unsliced(_sides(dim), offsets, dim)
+        eye = np.eye(dim)
+        return _unsliced(np.concatenate([-eye[below], eye[above]]), offsets, dim)
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,6 +440,28 @@ def _exact_numbers(value: Any, name: str) -> Any:
         return as_given(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise DomainError(f"{name} is no array of numbers: {error}") from None
+
+
+def _sides(dim: int) -> Array:
+    """The sides of a box, lower ones first, as a read-only view of a vector: entry (i, j) is its entry
+    2 dim - 1 + j - i.
+
+    >>> _sides(2).tolist()
+    [[-1.0, 0.0], [0.0, -1.0], [1.0, 0.0], [0.0, 1.0]]
+    """
+    diagonals = np.zeros(3 * dim - 1)
+    diagonals[2 * dim - 1], diagonals[dim - 1] = -1.0, 1.0
+    step = diagonals.itemsize
+    return np.lib.stride_tricks.as_strided(diagonals[2 * dim - 1 :], (2 * dim, dim), (-step, step), writeable=False)
+
+
+def written_out(array: Array, start: int = 0, stop: int | None = None) -> Array:
+    """Some rows of an array. Those of a view are as a negated identity has them, with zeros that are negative, so that
+    a box has the digest of its rows in a matrix."""
+    part: Array = np.ascontiguousarray(array[start:stop])
+    if _has_constant_diagonals(array):
+        part = np.where(part.sum(axis=1, keepdims=True) < 0, -np.abs(part), part)
+    return part
 
 
 def _identity(dim: int) -> Array:

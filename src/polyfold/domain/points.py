@@ -32,15 +32,15 @@ def contains(domain: Domain, U: Array, *, strictly: bool = False) -> npt.NDArray
     # Far away points may overflow; what floats then cannot tell goes to rational arithmetic.
     inside = np.ones(len(U), dtype=bool)
     for rows, offsets, values in (
-        (domain.input_rows, domain.input_offsets, bounded_lift(domain, U)),
-        (domain.parameter_rows, domain.parameter_offsets, exact_values(U)),
+        (domain.over_inputs, domain.input_offsets, bounded_lift(domain, U)),
+        (domain.over_parameters, domain.parameter_offsets, exact_values(U)),
     ):
-        if not len(rows):
+        if not len(offsets):
             continue
-        slack = offsets - values.values @ rows.T
-        size = np.abs(offsets) + np.abs(values.values) @ np.abs(rows).T
-        spread = values.errors @ np.abs(rows).T
-        doubt = relative(rows.shape[1] + 4) * (size + spread) + spread + TINY
+        slack = offsets - rows.at(values.values)
+        size = np.abs(offsets) + rows.sizes_at(np.abs(values.values))
+        spread = rows.sizes_at(values.errors)
+        doubt = relative(rows.matrix.shape[1] + 4) * (size + spread) + spread + TINY
         inside &= ~(slack < -doubt).any(axis=1)
         for i in np.flatnonzero(~(np.abs(slack) > doubt).all(axis=1) & inside):
             inside[i] = _contains_exactly(domain, rational_matrix(U[i][:, None]), strictly)
@@ -85,6 +85,8 @@ def exact_lift(domain: Domain, columns: fmpq_mat) -> fmpq_mat:
 
 def _without_constant_rows(domain: Domain) -> Domain:
     """Without the rows that do not depend on the parameters: those hold all over a domain that is not empty."""
+    if not domain.is_slice and domain.over_inputs.single and not len(domain.parameter_rows):
+        return domain
     varies = domain.input_rows.any(axis=1)
     if domain.is_slice and len(domain.input_rows):
         over = rational_matrix(domain.input_rows) * rational_matrix(domain.basis)

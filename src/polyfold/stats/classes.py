@@ -256,6 +256,10 @@ def class_areas(
     >>> pf.stats.class_areas(pf.unfold(two, pf.box(0, 4))).areas.round(12).tolist()
     [1.5, 2.5]
     """
+    if not isinstance(source, Classes):
+        # A cell that is not bounded has such a part, too: to find all parts first may take long.
+        source, domain = as_atlas(source, domain, threads=threads), None
+        bounded_cells(source, source.ids(cells), "the area of each class")
     found = as_classes(source, domain, threads)
     parts = np.flatnonzero(np.isin(found.cell, found.original.ids(cells)))
     bounded_cells(found.atlas, parts, "the area of each class")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from polyfold._base.types import Array
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.geometry.domain_volume import no_gates
 from polyfold.atlas.geometry.halfspaces import domain_rows
 from polyfold.domain.domain import Domain
@@ -126,19 +126,30 @@ def place_of(domain: Domain) -> BoundedDomain:
 
 def limits_of(domain: Domain) -> tuple[Array, Array] | None:
     """The sides of a domain whose rows are all u_k <= hi or -u_k <= -lo; nothing is rounded."""
-    rows, offsets = domain.parameter_rows, domain.parameter_offsets
-    if not domain.is_slice:
-        rows, offsets = np.concatenate([domain.input_rows, rows]), np.concatenate([domain.input_offsets, offsets])
-    elif len(domain.input_rows):
+    sides = sides_of(domain)
+    if sides is None:
         return None
-    sizes = np.abs(rows)
-    if not ((np.count_nonzero(rows, axis=1) == 1) & (sizes.max(axis=1) == 1)).all():
-        return None
-    axis, up = sizes.argmax(axis=1), rows.sum(axis=1) > 0
+    axis, up = sides // 2, sides % 2 == 1
+    offsets = np.concatenate([domain.input_offsets, domain.parameter_offsets])
     low, high = np.full(domain.dim, -np.inf), np.full(domain.dim, np.inf)
     np.minimum.at(high, axis[up], offsets[up])
     np.maximum.at(low, axis[~up], -offsets[~up])
     return low, high
+
+
+def sides_of(domain: Domain) -> Ids | None:
+    """Which side of a box each row is, 2 k below and 2 k + 1 above; None if one is none."""
+    if domain.is_slice and len(domain.input_rows):
+        return None
+    sides = [np.zeros(0, dtype=np.int64)]
+    for rows in (domain.over_inputs, domain.over_parameters):
+        if not len(rows.matrix):
+            continue
+        if rows.single is None or not (np.abs(rows.single[1]) == 1).all():
+            return None
+        axis, value = rows.single
+        sides.append(2 * axis + (value > 0))
+    return np.concatenate(sides)
 
 
 def _inside(domain: Domain) -> Witness:

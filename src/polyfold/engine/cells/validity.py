@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -219,25 +218,17 @@ class Walls:
             b_error[:k] = _doubt(error, size)
         return A, b, A_error, b_error
 
-    @cached_property
-    def _row_matrices(self) -> list[tuple[Any, Any]]:
-        """The domain's rows over inputs and over parameters, and their absolute values; as sparse as they are."""
-        # Imported here because SciPy takes longer to import than all of polyfold.
-        from scipy.sparse import csr_array
-
-        matrices = (csr_array(self.domain.input_rows), csr_array(self.domain.parameter_rows))
-        return [(rows, abs(rows)) for rows in matrices]
-
     def _rows_hold(self, inputs: BoundedValues, parameters: BoundedValues) -> tuple[Signs, Signs]:
         if not self.domain.rows:
             return np.zeros((len(inputs.values), 0), dtype=bool), np.zeros((len(inputs.values), 0), dtype=bool)
         slacks, doubts = [], []
-        offsets = self.domain.input_offsets, self.domain.parameter_offsets
-        for (rows, sizes), bound, values in zip(self._row_matrices, offsets, (inputs, parameters), strict=True):
-            spread = (sizes @ values.errors.T).T
-            size = np.abs(bound) + (sizes @ np.abs(values.values).T).T
-            slacks.append(bound - (rows @ values.values.T).T)
-            doubts.append(relative(rows.shape[1] + 8) * (size + spread) + spread + TINY)
+        for rows, bound, values in (
+            (self.domain.over_inputs, self.domain.input_offsets, inputs),
+            (self.domain.over_parameters, self.domain.parameter_offsets, parameters),
+        ):
+            spread, size = rows.sizes_at(values.errors), np.abs(bound) + rows.sizes_at(np.abs(values.values))
+            slacks.append(bound - rows.at(values.values))
+            doubts.append(relative(rows.matrix.shape[1] + 8) * (size + spread) + spread + TINY)
         slack = np.concatenate(slacks, axis=1)
         certain: Signs = np.abs(slack) > np.concatenate(doubts, axis=1)
         return (slack > 0) | ~self.varying, certain | ~self.varying

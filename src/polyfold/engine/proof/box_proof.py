@@ -11,14 +11,17 @@ from functools import cached_property
 
 import numpy as np
 
+from polyfold._base.clock import tick
 from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, Atlas
-from polyfold.engine.bounds.bounded_domain import limits_of
+from polyfold.engine.bounds.bounded_domain import limits_of, sides_of
 from polyfold.engine.cells.validity import Walls
 from polyfold.engine.proof.box_programs import BoxPrograms
+from polyfold.exact.rational import rational_matrix
 from polyfold.exact.rounding import TINY, relative
 from polyfold.exact.tolerances import MARGINS_IN_BOX, SHARES_BACK
 from polyfold.program.passes.bounded_layers import halves
+from polyfold.program.passes.rationals import RationalProgram
 
 # In fewer dimensions cells have few enough corners for the core's proof.
 _MANY = 16
@@ -41,14 +44,13 @@ class _Forms:
 class BoxProof:
     """Proves cells of one atlas on a box, one at a time."""
 
-    def __init__(self, atlas: Atlas, limits: tuple[Array, Array]) -> None:
+    def __init__(self, atlas: Atlas, limits: tuple[Array, Array], sides: Ids) -> None:
         self._atlas, self._walls = atlas, Walls(atlas.program, atlas.domain)
         self._low, self._high = limits
         self._centre, self._half = halves(*limits)
         self._reach = np.maximum(np.abs(self._low), np.abs(self._high))
         # The side of the box that each row of the domain is: 2 k below, 2 k + 1 above.
-        rows = np.concatenate([atlas.domain.input_rows, atlas.domain.parameter_rows])[:, : atlas.dim]
-        self._side = 2 * np.abs(rows).argmax(axis=1) + (rows.sum(axis=1) > 0)
+        self._side = sides
 
     @cached_property
     def _always_zero(self) -> Flags:
@@ -87,7 +89,7 @@ class BoxProof:
         return (
             self._others_stay_away(varying.take(~listed), rows, programs)
             and self._other_sides_stay_away(sides, rows, programs)
-            and self._all_facets(rows, sides, witness, programs)
+            and self._all_facets(cell, rows, sides, programs)
         )
 
     def _leads_on(self, cell: int, gates: Ids, behind: Ids) -> bool:
@@ -151,13 +153,14 @@ class BoxProof:
         b = np.array([self._high[side // 2] if side % 2 else -self._low[side // 2]])
         return _Forms(a, b, np.zeros_like(a), np.zeros(1), np.array([-1]))
 
-    def _all_facets(self, rows: _Forms, sides: Ids, witness: Array, programs: BoxPrograms) -> bool:
+    def _all_facets(self, cell: int, rows: _Forms, sides: Ids, programs: BoxPrograms) -> bool:
         """Whether every listed wall has a point of the cell's closure on it where no other listed wall is."""
+        witness = self._atlas.witnesses[cell]
         middles = (programs.middle(margin) for margin in MARGINS_IN_BOX)
         middle = next((point for point in middles if point is not None and self._is_inside(rows, point)), witness)
         open_ = sides[~self._sides_met(rows, sides, middle)]
         open_ = open_[~self._sides_met(rows, open_, witness)]
-        return all(self._is_side_met(rows, int(side), programs) for side in open_) and all(
+        return all(self._is_side_met(cell, rows, int(side), programs) for side in open_) and all(
             self._is_facet(rows, row, middle, programs) for row in range(len(rows.b))
         )
 
@@ -177,9 +180,9 @@ class BoxProof:
         met: Flags = np.asarray((room > fall * (1 + relative(8)) + TINY).all(axis=0))
         return met
 
-    def _is_side_met(self, rows: _Forms, side: int, programs: BoxPrograms) -> bool:
+    def _is_side_met(self, cell: int, rows: _Forms, side: int, programs: BoxPrograms) -> bool:
         """Whether there is a point on a side that is inside of all rows and all other sides."""
-        axis = side // 2
+        axis, doubtful = side // 2, []
         for margin in MARGINS_IN_BOX:
             point = programs.middle(margin, side)
             if point is None:
@@ -187,9 +190,23 @@ class BoxProof:
             point[axis] = self._high[axis] if side % 2 else self._low[axis]
             inside = (self._low < point) & (point < self._high)
             inside[axis] = True
-            if inside.all() and (self._least(rows, point) > 0).all():
+            if not inside.all():
+                continue
+            if (self._least(rows, point) > 0).all():
                 return True
-        return False
+            doubtful.append(point)
+        return any(self._is_in_cell_exactly(cell, rows, point) for point in doubtful)
+
+    def _is_in_cell_exactly(self, cell: int, rows: _Forms, point: Array) -> bool:
+        """Whether all gates are as in the cell at a point of the box, listed ones strictly; without rounding."""
+        tick()
+        passed = self._rationals.forward(rational_matrix(point[:, None]))
+        strictly = all(passed.preactivations[gate][0] != 0 for gate in rows.gate.tolist())
+        return strictly and passed.pattern == tuple(self._atlas.signs([cell])[0].tolist())
+
+    @cached_property
+    def _rationals(self) -> RationalProgram:
+        return RationalProgram(self._atlas.program)
 
     def _is_facet(self, rows: _Forms, row: int, middle: Array, programs: BoxPrograms) -> bool:
         """Whether there is a point beyond a row, and inside of all others."""
@@ -214,7 +231,7 @@ def box_proof(atlas: Atlas) -> BoxProof | None:
     domain = atlas.domain
     if domain.dim < _MANY or domain.is_slice or domain.rows != 2 * domain.dim:
         return None
-    limits = limits_of(domain)
-    if limits is None or not (np.isfinite(limits[0]) & np.isfinite(limits[1])).all():
+    limits, sides = limits_of(domain), sides_of(domain)
+    if limits is None or sides is None or not (np.isfinite(limits[0]) & np.isfinite(limits[1])).all():
         return None
-    return BoxProof(atlas, limits)
+    return BoxProof(atlas, limits, sides)

@@ -335,6 +335,7 @@ def _inside_exactly(atlas: Atlas, exact: RationalProgram, cell: int) -> bool:
 def check_continuity(atlas: Atlas) -> Check:
     """The maps of two neighbours differ by a multiple of the wall between them, so they agree on it: in floats, and
     in rationals where numbers are too large or too small for these."""
+    atlas = in_few_coordinates(atlas)
     worst = 0.0
     exact = exact_gates(atlas.program, atlas.domain)
     owner = atlas.facet_owner

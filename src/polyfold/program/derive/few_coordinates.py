@@ -48,20 +48,24 @@ class FewCoordinates:
         return len(self.axes) == self.dim
 
     def lifted(self, points: Array) -> Array:
-        """Points (n, axes) of the smaller domain as points (n, dim) of the given one."""
+        """Points (n, axes) of the smaller domain as points (n, dim) of the given one.
+
+        Column by column: where nothing is ever written there is no memory behind zeros.
+        """
         if self.all:
             return points
-        whole = np.zeros((len(points), self.dim))
-        whole[:, self.axes] = points
-        return whole
+        columns = np.zeros((self.dim, len(points)))
+        columns[self.axes] = points.T
+        return columns.T
 
     def seen(self, points: Array) -> Array | None:
         """Points of the given domain as points of the smaller one; None if there are some that it does not have."""
         if self.all:
             return points
-        left_out = np.ones(self.dim, dtype=bool)
-        left_out[self.axes] = False
-        return None if points[:, left_out].any() else np.ascontiguousarray(points[:, self.axes])
+        left_out = np.setdiff1d(np.arange(self.dim), self.axes)
+        if any(points[:, axis].any() for axis in left_out):
+            return None
+        return np.ascontiguousarray(points[:, self.axes])
 
 
 def few_coordinates(program: Program, domain: Domain) -> FewCoordinates:
@@ -81,6 +85,8 @@ def few_coordinates(program: Program, domain: Domain) -> FewCoordinates:
 
 def _axes(program: Program, domain: Domain) -> Ids | None:
     """Pivot columns, ascending; None if they are all columns, or if it is not proved that there are no more."""
+    if _bounds_all(domain):
+        return None
     over_inputs = [b.weight for stage in program.stages for b in stage.affine.blocks if b.source == 0]
     inputs = np.concatenate([*over_inputs, domain.input_rows])
     parameters = domain.parameter_rows if domain.is_slice else np.concatenate([inputs, domain.parameter_rows])
@@ -101,6 +107,12 @@ def _axes(program: Program, domain: Domain) -> Ids | None:
         return None
     axes = np.sort(np.concatenate([single, others[order[pivots]]]))
     return axes if len(axes) else np.zeros(1, dtype=np.int64)
+
+
+def _bounds_all(domain: Domain) -> bool:
+    """Whether there is a row for each parameter alone, as in a box: a pivot each."""
+    rows = domain.over_parameters if domain.is_slice else domain.over_inputs
+    return rows.single is not None and len(np.unique(rows.single[0])) == domain.dim
 
 
 def _without_repeated(rows: Array) -> Array:
