@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from polyfold._base.distinct import distinct
 from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import DomainError, PolyfoldError
@@ -31,7 +32,7 @@ def cells_asked_for(atlas: Atlas, cells: ArrayLike | None, question: str) -> Ids
     ids = atlas.ids(cells)
     if not len(ids):
         raise PolyfoldError(f"{question} over no cells at all: choose at least one")
-    if cells is not None and len(np.unique(ids)) < len(ids):
+    if cells is not None and len(distinct(ids)) < len(ids):
         raise PolyfoldError(f"{question}: a cell is named twice among those chosen")
     return ids
 

@@ -6,6 +6,7 @@ import gc
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ def to_networkx(graph: DualGraph) -> networkx.Graph:
     """Nodes are numbered as in the graph. Attributes are plain Python values.
 
     Nodes: pattern (0 and 1, gate by gate), witness (a list), bounded, and for regions cells (how many) instead of
-    a pattern. Edges: gates (a list), neurons (their names), facets, and stage (of the first gate).
+    a pattern. Edges: gates (a tuple), neurons (their names) and facets (how many).
     """
     networkx = require("networkx", extra="graph", purpose="DualGraph.to_networkx()")
     made = networkx.Graph(of=f"{graph.thing}s", complete=graph.complete)
@@ -37,17 +38,33 @@ def to_networkx(graph: DualGraph) -> networkx.Graph:
 
 
 def _fill(graph: DualGraph, made: networkx.Graph) -> None:
-    """Both directions of an edge have one dictionary, as `add_edge` would have it; that takes three times as long."""
-    made.add_nodes_from(enumerate(_nodes(graph)))
-    names = [str(origin) for origin in graph.atlas.program.origins]
-    start, gates, facets = graph.gate_start.tolist(), graph.gates.tolist(), graph.facets.tolist()
-    neighbours = [made._adj[node] for node in range(len(graph))]
+    """What `add_node` and `add_edge` would do one by one, which takes three times as long.
+
+    Both directions of an edge have one dictionary, as there.
+    """
+    made._node.update(enumerate(_nodes(graph)))
+    made._adj.update((node, {}) for node in range(len(graph)))
+    neighbours = list(made._adj.values())
     here, there = graph.edges.T.tolist()
-    for a, b, i, j, many in zip(here, there, start, start[1:], facets, strict=False):
-        its = gates[i:j]
-        edge = {"gates": its, "neurons": [names[gate] for gate in its], "facets": many}
+    for a, b, (gates, neurons), many in zip(here, there, _gates(graph), graph.facets.tolist(), strict=True):
+        edge = {"gates": gates, "neurons": neurons, "facets": many}
         neighbours[a][b] = edge
         neighbours[b][a] = edge
+
+
+def _gates(graph: DualGraph) -> list[tuple[tuple[int, ...], tuple[str, ...]]]:
+    """The gates of every edge and the names of their neurons: tuples, so that edges on one gate can have the same."""
+    names = [str(origin) for origin in graph.atlas.program.origins]
+    alone = [((gate,), (name,)) for gate, name in enumerate(names)]
+    gates = graph.gates.tolist()
+    return [
+        alone[gates[first]] if stop == first + 1 else _together([alone[gate] for gate in gates[first:stop]])
+        for first, stop in pairwise(graph.gate_start.tolist())
+    ]
+
+
+def _together(some: list[tuple[tuple[int], tuple[str]]]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    return tuple(gate for (gate,), _ in some), tuple(name for _, (name,) in some)
 
 
 @contextmanager
@@ -101,7 +118,7 @@ def save(graph: DualGraph, path: str | PathLike[str]) -> None:
             return
         for _, attributes in (*made.nodes(data=True), *((edge[:2], edge[2]) for edge in made.edges(data=True))):
             for name, value in attributes.items():
-                if isinstance(value, list):
+                if isinstance(value, list | tuple):
                     attributes[name] = " ".join(map(str, value))
         write = networkx.write_graphml if target.suffix == ".graphml" else networkx.write_gexf
         write(made, file)

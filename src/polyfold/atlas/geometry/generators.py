@@ -15,6 +15,7 @@ import numpy.typing as npt
 from polyfold import _core as core
 from polyfold._base.apart import apart_if_wanted
 from polyfold._base.clock import running
+from polyfold._base.distinct import distinct
 from polyfold._base.inputs import one_of
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.core_problem import core_problem
@@ -101,7 +102,7 @@ def find_generators(program: Program, domain: Domain, patterns: Packed, threads:
 
 def facet_generators(atlas: Atlas, facet: Ids) -> tuple[Ids, Ids, Generators]:
     """For each facet the generators that lie on it: where they start, and their rows in those of the cells."""
-    cells = np.unique(atlas.facet_owner[facet])
+    cells = distinct(atlas.facet_owner[facet])
     generators = atlas.generators(cells)
     row = np.repeat(np.arange(len(generators.points)), np.diff(generators.facet_start))
     # Numbers of the facets between the first and the last that are asked for: few, where they are a part of all.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyfold._base.chunks import in_chunks
+from polyfold._base.distinct import distinct
 from polyfold._base.inputs import one_of
 from polyfold._base.types import Array, Ids, Signs
 from polyfold.atlas.patterns import pack, unpack
@@ -77,9 +78,9 @@ def wall_rows(atlas: Atlas, cells: Ids, walls: Ids, neighbours: Ids | None = Non
     program, domain = atlas.program, atlas.domain
 
     def pushed(part: slice) -> None:
-        distinct = some[part]
-        at = on_gates[slice(*np.searchsorted(cells[on_gates], [distinct[0], distinct[-1] + 1]))]
-        signs, rows = atlas.signs(distinct), np.searchsorted(distinct, cells[at])
+        these = some[part]
+        at = on_gates[slice(*np.searchsorted(cells[on_gates], [these[0], these[-1] + 1]))]
+        signs, rows = atlas.signs(these), np.searchsorted(these, cells[at])
         linear, constant = parameter_walls(program, domain, signs, rows, walls[at], rounded_up_to_scale)
         side = np.where(signs[rows, walls[at]], -1.0, 1.0)
         A[at], b[at] = linear * side[:, None], -constant * side
@@ -88,9 +89,9 @@ def wall_rows(atlas: Atlas, cells: Ids, walls: Ids, neighbours: Ids | None = Non
         assert neighbours is not None
         at = on_gates[part]
         signs = met_signs(atlas, cells[at], neighbours[at])
-        distinct, rows = np.unique(pack(signs), axis=0, return_inverse=True)
+        patterns, rows = np.unique(pack(signs), axis=0, return_inverse=True)
         order = np.argsort(rows.ravel(), kind="stable")
-        some, gates = unpack(distinct, program.gates), walls[at][order]
+        some, gates = unpack(patterns, program.gates), walls[at][order]
         linear, constant = parameter_walls(program, domain, some, rows.ravel()[order], gates, rounded_up_to_scale)
         side = np.where(signs[order, gates], -1.0, 1.0)
         A[at[order]], b[at[order]] = linear * side[:, None], -constant * side
@@ -108,7 +109,7 @@ def wall_rows(atlas: Atlas, cells: Ids, walls: Ids, neighbours: Ids | None = Non
         in_chunks(len(on_gates), 2 * program.gates, met)
     elif has_short_jets(domain):
         on_gates = on_gates[np.argsort(cells[on_gates], kind="stable")]
-        some = np.unique(cells[on_gates])
+        some = distinct(cells[on_gates])
         in_chunks(len(some), program.gates, pushed)
     else:
         in_chunks(len(on_gates), program.gates + program.input_dim, pulled)
