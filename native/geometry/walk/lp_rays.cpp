@@ -73,7 +73,10 @@ void LpWalk::shoot_along_axes(const LpCell& cell, const double* point, int direc
             const int bound = box.sides() + row;
             if (!(first[j] < end_size[j]) || known_[bound] != Bound::open) continue;
             const double step = direction * between(first[j], std::min(second[j], end_size[j]));
-            if (is_met_alone(cell, point, row, axis, step)) set_known(bound, Bound::facet);
+            if (!is_met_alone(cell, point, row, axis, step)) continue;
+            std::copy_n(point, dim_, point_.begin());
+            point_[axis] += step;
+            set_facet(bound, point_.data());
         }
     }
 }
@@ -119,7 +122,7 @@ void LpWalk::shoot_towards(const LpCell& cell, const double* point, int row) {
     if (met < 0 || known_[box.sides() + met] != Bound::open) return;
     const double step = between(first, second);
     for (int k = 0; k < dim_; ++k) point_[k] = point[k] - step * ray_[k];
-    if (is_behind_only(cell, box.sides() + met, point_.data())) set_known(box.sides() + met, Bound::facet);
+    if (is_behind_only(cell, box.sides() + met, point_.data())) set_facet(box.sides() + met, point_.data());
 }
 
 // Towards open sides, but along all rows: what is met first is then a side, whichever rows are near. Coordinates that

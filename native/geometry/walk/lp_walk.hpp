@@ -29,6 +29,14 @@ class LpWalk {
     void emit(LpCell& cell, CellBlock& block);
     void recycle(CellPointer cell) { spare_.push_back(std::move(cell)); }
 
+    // One finished cell by its pattern, without the others, in lp_named.cpp: all rows that the box does not decide, and
+    // a point on the straight way through two points (homogeneous, padded). Nothing if floats prove no such point, or
+    // that there is no such cell.
+    CellPointer named(const LpCell& root, const std::uint8_t* pattern, const double* from, const double* to);
+    // Write it behind the others, if floats prove all that is said of it; and a point beyond each of its facets that
+    // gates hold, in their order.
+    bool emit_named(LpCell& cell, CellBlock& block, std::vector<double>& beyond);
+
   private:
     static constexpr int many_dimensions = 64;  // where corners are too far from each other to walk edge by edge
 
@@ -107,6 +115,9 @@ class LpWalk {
 
     enum class Sides { rows, all };  // which ones are asked for: of the domain, or those that stand in as well
     void settle_bounds(LpCell& cell, Sides sides);
+    void settle_by_rays(LpCell& cell, Sides sides);
+    void settle_by_programs(LpCell& cell);
+    void write(LpCell& cell, CellBlock& block);
     void prune(LpCell& cell);
     void look_around(const LpCell& cell, bool far);
     void prove_facet(const LpCell& cell, int edge, bool backwards);
@@ -114,6 +125,13 @@ class LpWalk {
     bool is_redundant(const LpCell& cell, int bound);
     Simplex::Result approach(LpCell& cell, int bound, const std::function<void(int edge)>& met);
     void set_known(int bound, Bound what);
+    void set_facet(int bound, const double* beyond);
+    std::vector<double>* beyond_rows_ = nullptr;  // where points beyond rows that hold facets are kept, if anywhere
+
+    // In lp_named.cpp.
+    void take_named(LpCell& cell, int side);
+    bool find_on_way(LpCell& cell, const double* from, const double* to);
+    bool stand_somewhere(LpCell& cell, int bound);
 
     // In lp_rays.cpp.
     void shoot_from(const LpCell& cell, const double* point);
@@ -123,7 +141,8 @@ class LpWalk {
     void span_rows(const LpCell& cell);
     void shoot_along_ray(const LpCell& cell, const double* point, int direction);
     void shoot_towards(const LpCell& cell, const double* point, int row);
-    bool is_facet(LpCell& cell, int bound);
+    void look_beyond(LpCell& cell, int bound);
+    bool is_facet(const LpCell& cell, int bound) const;
     double distance_from_middle(const LpCell& cell, int bound) const;
 };
 
