@@ -1,6 +1,7 @@
 // Cells: how many there are, all of them, and what they are made of.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <functional>
@@ -57,6 +58,14 @@ KnownCells known_cells(const Problem& problem, const Bytes& patterns, const Matr
     return {problem, atlas, witnesses.data(), bounded.data(), std::move(exact), vanishing};
 }
 
+// The callable is asked with the interpreter's lock, and has to outlive what is looked for.
+std::function<bool()> asking(const nb::callable& still_wanted) {
+    return [&still_wanted] {
+        const nb::gil_scoped_acquire gil;
+        return nb::cast<bool>(still_wanted());
+    };
+}
+
 // What core.find_cells returns: cells that were found, with what it takes to put them together. The Python objects of
 // the problem and of the known cells are kept alive by it.
 struct FoundCells {
@@ -81,10 +90,7 @@ FoundCells find_cells_for_python(const Problem& problem, bool by_programs, int t
 
 nb::dict put_together_for_python(FoundCells& cells, const nb::callable& still_wanted) {
     if (cells.handed_out) throw std::logic_error("these cells have been put together before");
-    cells.options.still_wanted = [&still_wanted] {
-        const nb::gil_scoped_acquire gil;
-        return nb::cast<bool>(still_wanted());
-    };
+    cells.options.still_wanted = asking(still_wanted);
     {
         const nb::gil_scoped_release release;
         put_together(cells.found, *cells.problem, cells.options);
@@ -107,12 +113,8 @@ Selection selection_of(const Bytes& patterns) {
     return {patterns.data(), static_cast<std::int64_t>(patterns.shape(0)), static_cast<int>(patterns.shape(1))};
 }
 
-// The callable is asked with the interpreter's lock, and has to outlive what is looked for.
 LookOptions look_options(int threads, const nb::callable& still_wanted) {
-    return {threads, [&still_wanted] {
-                const nb::gil_scoped_acquire gil;
-                return nb::cast<bool>(still_wanted());
-            }};
+    return {threads, asking(still_wanted)};
 }
 
 nb::tuple measure_to_python(const Problem& problem, const Bytes& patterns, bool covariance, int threads,
@@ -161,14 +163,6 @@ nb::tuple largest_balls_to_python(const Array<std::int64_t>& start, const Matrix
     }
     const std::size_t cells = found.status.size();
     return nb::make_tuple(give(std::move(found.numbers), {cells, A.shape(1) + 1}), give(std::move(found.status)));
-}
-
-// The callable lives longer than what asks it.
-std::function<bool()> asking(const nb::callable& still_wanted) {
-    return [&still_wanted] {
-        const nb::gil_scoped_acquire gil;
-        return nb::cast<bool>(still_wanted());
-    };
 }
 
 std::unique_ptr<NamedCells> named_cells(const Problem& problem, bool by_programs, const nb::callable& still_wanted) {

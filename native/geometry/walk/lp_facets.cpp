@@ -84,6 +84,15 @@ void LpWalk::settle_bounds(LpCell& cell, Sides sides) {
         if (known_[bound] == Bound::open) set_known(bound, is_facet(cell, bound) ? Bound::facet : Bound::redundant);
 }
 
+// Nothing is known of the bounds that are asked for.
+void LpWalk::open_bounds(const LpCell& cell, Sides sides) {
+    known_.assign(cell.bounds(), Bound::open);
+    for (int side = 0; side < cell.box().sides(); ++side)
+        if (cell.out_of_reach[side] || (sides == Sides::rows && cell.around->row[side] < 0))
+            known_[side] = Bound::redundant;
+    open_ = static_cast<int>(std::count(known_.begin(), known_.end(), Bound::open));
+}
+
 // As far as is seen from inner points.
 void LpWalk::settle_by_rays(LpCell& cell, Sides sides) {
     middle_ = centre(cell);
@@ -93,11 +102,7 @@ void LpWalk::settle_by_rays(LpCell& cell, Sides sides) {
         middle_proved_ = is_inside(cell, middle_.data());
     }
     point_ = middle_;
-    known_.assign(cell.bounds(), Bound::open);
-    for (int side = 0; side < cell.box().sides(); ++side)
-        if (cell.out_of_reach[side] || (sides == Sides::rows && cell.around->row[side] < 0))
-            known_[side] = Bound::redundant;
-    open_ = static_cast<int>(std::count(known_.begin(), known_.end(), Bound::open));
+    open_bounds(cell, sides);
     if (middle_proved_) shoot_from(cell, middle_.data());
     for (int i = 0; i < cell.points.size() && open_ > 0; ++i)
         if (!cell.points.exact(i)) shoot_from(cell, cell.points[i]);

@@ -21,7 +21,8 @@ double between(double first, double second) {
 
 }  // namespace
 
-void LpWalk::shoot_from(const LpCell& cell, const double* point) {
+// The values of all rows at a point, and what they may be off beside it.
+void LpWalk::measure_rows(const LpCell& cell, const double* point) {
     values_.clear();
     doubts_.clear();
     const double size_of_point = InnerPoints::size_of_point(point, dim_);
@@ -30,6 +31,10 @@ void LpWalk::shoot_from(const LpCell& cell, const double* point) {
         values_.push_back(dot(form, point, padded(dim_ + 1)));
         doubts_.push_back(doubt_beside(values_[row], doubt_at(dim_, form[dim_], error, size_of_point), error));
     }
+}
+
+void LpWalk::shoot_from(const LpCell& cell, const double* point) {
+    measure_rows(cell, point);
     shoot_along_axes(cell, point, -1);
     shoot_along_axes(cell, point, 1);
     for (int row = 0; row < cell.forms.size(); ++row)

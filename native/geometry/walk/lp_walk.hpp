@@ -10,6 +10,7 @@
 #include "geometry/base/stop_signal.hpp"
 #include "geometry/cells/cell_block.hpp"
 #include "geometry/lp/exact_simplex.hpp"
+#include "geometry/lp/room.hpp"
 #include "geometry/lp/simplex.hpp"
 #include "geometry/walk/lp_cell.hpp"
 #include "geometry/walk/unfit_domain.hpp"
@@ -115,6 +116,7 @@ class LpWalk {
 
     enum class Sides { rows, all };  // which ones are asked for: of the domain, or those that stand in as well
     void settle_bounds(LpCell& cell, Sides sides);
+    void open_bounds(const LpCell& cell, Sides sides);
     void settle_by_rays(LpCell& cell, Sides sides);
     void settle_by_programs(LpCell& cell);
     void write(LpCell& cell, CellBlock& block);
@@ -131,10 +133,20 @@ class LpWalk {
     // In lp_named.cpp.
     void take_named(LpCell& cell, int side);
     bool find_on_way(LpCell& cell, const double* from, const double* to);
-    bool stand_somewhere(LpCell& cell, int bound);
+    void go_to_middle(const LpCell& cell);
+    void settle_from_middle(const LpCell& cell);
+    void shoot_along_others(const LpCell& cell);
+    void settle_in_few_rows(const LpCell& cell);
+    void ask_few_rows(const LpCell& cell, int bound);
+    void load_bound(const LpCell& cell, int bound);
+    bool meets_first(const LpCell& cell, int bound);
+    FormList few_;
+    std::vector<double> corner_;
+    std::vector<std::pair<double, int>> met_;  // (share of the way, row)
 
     // In lp_rays.cpp.
     void shoot_from(const LpCell& cell, const double* point);
+    void measure_rows(const LpCell& cell, const double* point);
     void shoot_along_axes(const LpCell& cell, const double* point, int direction);
     bool is_met_alone(const LpCell& cell, const double* point, int row, int axis, double step) const;
     void shoot_along_rows(const LpCell& cell, const double* point);
