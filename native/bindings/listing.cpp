@@ -1,14 +1,19 @@
 // Cells: how many there are, all of them, and what they are made of.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <functional>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include "bindings/arguments.hpp"
 #include "geometry/lp/balls.hpp"
 #include "geometry/unfold.hpp"
 #include "geometry/walk/known_cells.hpp"
+#include "geometry/walk/named_cells.hpp"
 
 namespace polyfold {
 
@@ -53,6 +58,14 @@ KnownCells known_cells(const Problem& problem, const Bytes& patterns, const Matr
     return {problem, atlas, witnesses.data(), bounded.data(), std::move(exact), vanishing};
 }
 
+// The callable is asked with the interpreter's lock, and has to outlive what is looked for.
+std::function<bool()> asking(const nb::callable& still_wanted) {
+    return [&still_wanted] {
+        const nb::gil_scoped_acquire gil;
+        return nb::cast<bool>(still_wanted());
+    };
+}
+
 // What core.find_cells returns: cells that were found, with what it takes to put them together. The Python objects of
 // the problem and of the known cells are kept alive by it.
 struct FoundCells {
@@ -77,10 +90,7 @@ FoundCells find_cells_for_python(const Problem& problem, bool by_programs, int t
 
 nb::dict put_together_for_python(FoundCells& cells, const nb::callable& still_wanted) {
     if (cells.handed_out) throw std::logic_error("these cells have been put together before");
-    cells.options.still_wanted = [&still_wanted] {
-        const nb::gil_scoped_acquire gil;
-        return nb::cast<bool>(still_wanted());
-    };
+    cells.options.still_wanted = asking(still_wanted);
     {
         const nb::gil_scoped_release release;
         put_together(cells.found, *cells.problem, cells.options);
@@ -103,12 +113,8 @@ Selection selection_of(const Bytes& patterns) {
     return {patterns.data(), static_cast<std::int64_t>(patterns.shape(0)), static_cast<int>(patterns.shape(1))};
 }
 
-// The callable is asked with the interpreter's lock, and has to outlive what is looked for.
 LookOptions look_options(int threads, const nb::callable& still_wanted) {
-    return {threads, [&still_wanted] {
-                const nb::gil_scoped_acquire gil;
-                return nb::cast<bool>(still_wanted());
-            }};
+    return {threads, asking(still_wanted)};
 }
 
 nb::tuple measure_to_python(const Problem& problem, const Bytes& patterns, bool covariance, int threads,
@@ -159,6 +165,34 @@ nb::tuple largest_balls_to_python(const Array<std::int64_t>& start, const Matrix
     return nb::make_tuple(give(std::move(found.numbers), {cells, A.shape(1) + 1}), give(std::move(found.status)));
 }
 
+std::unique_ptr<NamedCells> named_cells(const Problem& problem, bool by_programs, const nb::callable& still_wanted) {
+    const auto asked = asking(still_wanted);
+    const nb::gil_scoped_release release;
+    return std::make_unique<NamedCells>(problem, by_programs, asked);
+}
+
+nb::object look_at_for_python(NamedCells& cells, const Array<std::uint8_t>& pattern, const Vector& from,
+                              const Vector& to, const nb::callable& still_wanted) {
+    std::optional<NamedCell> found;
+    {
+        const auto asked = asking(still_wanted);
+        const nb::gil_scoped_release release;
+        found = cells.look_at(pattern.data(), from.data(), to.data(), asked);
+    }
+    if (!found) return nb::none();
+    nb::object exact = nb::none();
+    for (const ExactWitness& witness : found->cell.exact_witnesses) exact = nb::cast(witness.coordinates);
+    const std::size_t dim = found->cell.witnesses.size(), points = found->on.size() / dim;
+    nb::dict out;
+    out["witness"] = give(std::move(found->cell.witnesses));
+    out["exact_witness"] = exact;
+    out["bounded"] = found->cell.bounded[0] != 0;
+    out["facet_wall"] = give(std::move(found->cell.facet_wall));
+    out["on"] = give(std::move(found->on), {points, dim});
+    out["beyond"] = give(std::move(found->beyond), {points, dim});
+    return out;
+}
+
 }  // namespace
 
 void bind_listing(nb::module_& m) {
@@ -185,6 +219,19 @@ void bind_listing(nb::module_& m) {
                   "known: KnownCells | None = None) -> FoundCells"),
           "All cells; `keep_going(cells)` is called now and then and stops the run by returning False. Cells that are "
           "known are not searched for, and limits hold for the others.");
+    nb::class_<NamedCells>(m, "NamedCells", "Cells that are looked at one by one, by their patterns.")
+        .def_static("of", &named_cells, "problem"_a, "by_programs"_a, "still_wanted"_a, nb::keep_alive<0, 1>(),
+                    nb::sig("def of(problem: Problem, by_programs: bool, "
+                            "still_wanted: collections.abc.Callable[[], bool]) -> NamedCells"),
+                    "By linear programs, which want a bounded domain (OpenDomain), or by generators. "
+                    "`still_wanted()` is called now and then; False raises GivenUp.")
+        .def("look_at", &look_at_for_python, "pattern"_a, "start"_a, "end"_a, "still_wanted"_a,
+             nb::sig("def look_at(self, pattern: numpy.typing.NDArray[numpy.uint8], "
+                     "start: numpy.typing.NDArray[numpy.float64], end: numpy.typing.NDArray[numpy.float64], "
+                     "still_wanted: collections.abc.Callable[[], bool]) -> dict[str, typing.Any] | None"),
+             "The cell with this packed pattern: its witness, its facets' walls, and for those that gates hold a point "
+             "on each and one beyond. None where it takes exact arithmetic to say what its facets are or what is "
+             "behind them; by programs also if no point of the cell is found on the way through the two points.");
     m.def("count", &count_to_python, "problem"_a, "by_programs"_a, "threads"_a, "keep_going"_a,
           nb::sig("def count(problem: Problem, by_programs: bool, threads: int, "
                   "keep_going: collections.abc.Callable[[int], bool]) -> tuple[int, bool]"),

@@ -28,6 +28,11 @@ void LpCell::keep_rows(const std::vector<int>& kept) {
 void LpWalk::emit(LpCell& cell, CellBlock& block) {
     enter(cell);
     settle_bounds(cell, Sides::rows);
+    write(cell, block);
+}
+
+// A cell whose bounds are all settled.
+void LpWalk::write(LpCell& cell, CellBlock& block) {
     // Each facet's walls: rows of the domain in front, then gates.
     std::vector<std::vector<std::int32_t>> facets;
     std::vector<std::int32_t> place(cell.bounds(), -1);
@@ -73,6 +78,23 @@ void LpWalk::prune(LpCell& cell) {
 
 // Find out for all rows, and for sides, whether they hold a facet, and a point in the middle.
 void LpWalk::settle_bounds(LpCell& cell, Sides sides) {
+    settle_by_rays(cell, sides);
+    settle_by_programs(cell);
+    for (int bound = 0; bound < cell.bounds() && open_ > 0; ++bound)
+        if (known_[bound] == Bound::open) set_known(bound, is_facet(cell, bound) ? Bound::facet : Bound::redundant);
+}
+
+// Nothing is known of the bounds that are asked for.
+void LpWalk::open_bounds(const LpCell& cell, Sides sides) {
+    known_.assign(cell.bounds(), Bound::open);
+    for (int side = 0; side < cell.box().sides(); ++side)
+        if (cell.out_of_reach[side] || (sides == Sides::rows && cell.around->row[side] < 0))
+            known_[side] = Bound::redundant;
+    open_ = static_cast<int>(std::count(known_.begin(), known_.end(), Bound::open));
+}
+
+// As far as is seen from inner points.
+void LpWalk::settle_by_rays(LpCell& cell, Sides sides) {
     middle_ = centre(cell);
     middle_proved_ = is_inside(cell, middle_.data());
     if (!middle_proved_) {
@@ -80,14 +102,14 @@ void LpWalk::settle_bounds(LpCell& cell, Sides sides) {
         middle_proved_ = is_inside(cell, middle_.data());
     }
     point_ = middle_;
-    known_.assign(cell.bounds(), Bound::open);
-    for (int side = 0; side < cell.box().sides(); ++side)
-        if (cell.out_of_reach[side] || (sides == Sides::rows && cell.around->row[side] < 0))
-            known_[side] = Bound::redundant;
-    open_ = static_cast<int>(std::count(known_.begin(), known_.end(), Bound::open));
+    open_bounds(cell, sides);
     if (middle_proved_) shoot_from(cell, middle_.data());
     for (int i = 0; i < cell.points.size() && open_ > 0; ++i)
         if (!cell.points.exact(i)) shoot_from(cell, cell.points[i]);
+}
+
+// As far as linear programs tell in floats.
+void LpWalk::settle_by_programs(LpCell& cell) {
     if (stand_in(cell)) {
         look_around(cell, true);
         const auto met = [&](int edge) {
@@ -100,7 +122,7 @@ void LpWalk::settle_bounds(LpCell& cell, Sides sides) {
         }
     }
     for (int bound = 0; bound < cell.bounds() && open_ > 0; ++bound)
-        if (known_[bound] == Bound::open) set_known(bound, is_facet(cell, bound) ? Bound::facet : Bound::redundant);
+        if (known_[bound] == Bound::open) look_beyond(cell, bound);
 }
 
 // Walk to where the cell is nearest to a bound.
@@ -117,6 +139,13 @@ auto LpWalk::approach(LpCell& cell, int bound, const std::function<void(int edge
 void LpWalk::set_known(int bound, Bound what) {
     known_[bound] = what;
     --open_;
+}
+
+// The point is behind this bound alone.
+void LpWalk::set_facet(int bound, const double* beyond) {
+    set_known(bound, Bound::facet);
+    const int row = bound - around_->box.sides();
+    if (beyond_rows_ && row >= 0) std::copy_n(beyond, dim_, beyond_rows_->begin() + static_cast<std::ptrdiff_t>(row) * dim_);
 }
 
 // What the corner where the simplex stands tells of open bounds; also what the far ends of its edges tell, if wanted.
@@ -168,7 +197,7 @@ void LpWalk::prove_facet(const LpCell& cell, int edge, bool backwards) {
     // Towards the middle, away from all the other bounds.
     const double share = std::min(0.25, 0.5 * outside / (outside + inside));
     for (int k = 0; k < dim_; ++k) point_[k] += share * (middle_[k] - point_[k]);
-    if (is_behind_only(cell, way.first, point_.data())) set_known(way.first, Bound::facet);
+    if (is_behind_only(cell, way.first, point_.data())) set_facet(way.first, point_.data());
 }
 
 // Whether a point is proved to be behind one bound, and inside of all others.
@@ -218,27 +247,34 @@ bool LpWalk::is_redundant_exactly(const LpCell& cell, int bound) const {
     return is_negative_exactly(cell, form, row >= 0 ? scale_of(cell, row) : 1.0);
 }
 
-// Whether leaving a bound out makes the cell larger.
-bool LpWalk::is_facet(LpCell& cell, int bound) {
-    if (cell.table.stands()) {
-        Tableau outside = cell.table;
-        simplex_.stand(cell.box(), cell.forms, outside);
-        const auto result = simplex_.pass(bound, 16 * rounding::lp_tolerance);
-        if (result != Simplex::Result::failed) {
-            const bool unbounded = result == Simplex::Result::unbounded;
-            // Where nothing else ends an edge, any way along it is behind the bound.
-            const double length = unbounded ? simplex_.endless_direction() * distance_from_middle(cell, bound) : 0.0;
-            simplex_.point_along(unbounded ? simplex_.endless_edge() : 0, length, point_.data());
-            const double value = simplex_.value() + std::abs(length),
-                         inside = std::max(0.0, distance_from_middle(cell, bound));
-            const double share = value > 0 ? std::min(0.25, 0.5 * value / (value + inside)) : 0;
-            for (int k = 0; k < dim_; ++k) point_[k] += share * (middle_[k] - point_[k]);
-            if (is_behind_only(cell, bound, point_.data())) return true;
-            if (result == Simplex::Result::optimal && is_redundant(cell, bound)) return false;
-            if (is_behind_only_exactly(cell, bound, point_.data())) return true;
-            if (result == Simplex::Result::optimal && is_redundant_exactly(cell, bound)) return false;
-        }
-    }
+// Leave a bound out: does the cell become larger? As far as the corner tells to which that leads.
+void LpWalk::look_beyond(LpCell& cell, int bound) {
+    if (!cell.table.stands()) return;
+    Tableau outside = cell.table;
+    simplex_.stand(cell.box(), cell.forms, outside);
+    const auto result = simplex_.pass(bound, 16 * rounding::lp_tolerance);
+    if (result == Simplex::Result::failed) return;
+    const bool unbounded = result == Simplex::Result::unbounded;
+    // Where nothing else ends an edge, any way along it is behind the bound.
+    const double length = unbounded ? simplex_.endless_direction() * distance_from_middle(cell, bound) : 0.0;
+    simplex_.point_along(unbounded ? simplex_.endless_edge() : 0, length, point_.data());
+    const double value = simplex_.value() + std::abs(length),
+                 inside = std::max(0.0, distance_from_middle(cell, bound));
+    const double share = value > 0 ? std::min(0.25, 0.5 * value / (value + inside)) : 0;
+    for (int k = 0; k < dim_; ++k) point_[k] += share * (middle_[k] - point_[k]);
+    const bool at_corner = result == Simplex::Result::optimal;
+    if (is_behind_only(cell, bound, point_.data()))
+        set_facet(bound, point_.data());
+    else if (at_corner && is_redundant(cell, bound))
+        set_known(bound, Bound::redundant);
+    else if (is_behind_only_exactly(cell, bound, point_.data()))
+        set_facet(bound, point_.data());
+    else if (at_corner && is_redundant_exactly(cell, bound))
+        set_known(bound, Bound::redundant);
+}
+
+// The same by an exact program.
+bool LpWalk::is_facet(const LpCell& cell, int bound) const {
     ExactVector beyond = exact_bound(cell, bound);
     for (auto& n : beyond.numerators) n.negate();
     return exact_maximum_over(cell, beyond, exact_point(cell, 0), bound).sign > 0;

@@ -21,7 +21,8 @@ double between(double first, double second) {
 
 }  // namespace
 
-void LpWalk::shoot_from(const LpCell& cell, const double* point) {
+// The values of all rows at a point, and what they may be off beside it.
+void LpWalk::measure_rows(const LpCell& cell, const double* point) {
     values_.clear();
     doubts_.clear();
     const double size_of_point = InnerPoints::size_of_point(point, dim_);
@@ -30,6 +31,10 @@ void LpWalk::shoot_from(const LpCell& cell, const double* point) {
         values_.push_back(dot(form, point, padded(dim_ + 1)));
         doubts_.push_back(doubt_beside(values_[row], doubt_at(dim_, form[dim_], error, size_of_point), error));
     }
+}
+
+void LpWalk::shoot_from(const LpCell& cell, const double* point) {
+    measure_rows(cell, point);
     shoot_along_axes(cell, point, -1);
     shoot_along_axes(cell, point, 1);
     for (int row = 0; row < cell.forms.size(); ++row)
@@ -73,7 +78,10 @@ void LpWalk::shoot_along_axes(const LpCell& cell, const double* point, int direc
             const int bound = box.sides() + row;
             if (!(first[j] < end_size[j]) || known_[bound] != Bound::open) continue;
             const double step = direction * between(first[j], std::min(second[j], end_size[j]));
-            if (is_met_alone(cell, point, row, axis, step)) set_known(bound, Bound::facet);
+            if (!is_met_alone(cell, point, row, axis, step)) continue;
+            std::copy_n(point, dim_, point_.begin());
+            point_[axis] += step;
+            set_facet(bound, point_.data());
         }
     }
 }
@@ -119,7 +127,7 @@ void LpWalk::shoot_towards(const LpCell& cell, const double* point, int row) {
     if (met < 0 || known_[box.sides() + met] != Bound::open) return;
     const double step = between(first, second);
     for (int k = 0; k < dim_; ++k) point_[k] = point[k] - step * ray_[k];
-    if (is_behind_only(cell, box.sides() + met, point_.data())) set_known(box.sides() + met, Bound::facet);
+    if (is_behind_only(cell, box.sides() + met, point_.data())) set_facet(box.sides() + met, point_.data());
 }
 
 // Towards open sides, but along all rows: what is met first is then a side, whichever rows are near. Coordinates that

@@ -30,7 +30,8 @@ LpWalk::LpWalk(const Problem& problem, const StopSignal& stop, bool with_facets)
       with_facets_(with_facets),
       simplex_(stop),
       keys_(problem.gates),
-      multipliers_(problem.dim) {}
+      multipliers_(problem.dim),
+      corner_(padded(problem.dim + 1), 0.0) {}
 
 // Cells of one domain may come from other threads; their box is the same.
 void LpWalk::enter(const LpCell& cell) {

@@ -10,6 +10,7 @@
 #include "geometry/base/stop_signal.hpp"
 #include "geometry/cells/cell_block.hpp"
 #include "geometry/lp/exact_simplex.hpp"
+#include "geometry/lp/room.hpp"
 #include "geometry/lp/simplex.hpp"
 #include "geometry/walk/lp_cell.hpp"
 #include "geometry/walk/unfit_domain.hpp"
@@ -28,6 +29,14 @@ class LpWalk {
     CellPointer advance(LpCell& cell);
     void emit(LpCell& cell, CellBlock& block);
     void recycle(CellPointer cell) { spare_.push_back(std::move(cell)); }
+
+    // One finished cell by its pattern, without the others, in lp_named.cpp: all rows that the box does not decide, and
+    // a point on the straight way through two points (homogeneous, padded). Nothing if floats prove no such point, or
+    // that there is no such cell.
+    CellPointer named(const LpCell& root, const std::uint8_t* pattern, const double* from, const double* to);
+    // Write it behind the others, if floats prove all that is said of it; and a point beyond each of its facets that
+    // gates hold, in their order.
+    bool emit_named(LpCell& cell, CellBlock& block, std::vector<double>& beyond);
 
   private:
     static constexpr int many_dimensions = 64;  // where corners are too far from each other to walk edge by edge
@@ -111,6 +120,10 @@ class LpWalk {
 
     enum class Sides { rows, all };  // which ones are asked for: of the domain, or those that stand in as well
     void settle_bounds(LpCell& cell, Sides sides);
+    void open_bounds(const LpCell& cell, Sides sides);
+    void settle_by_rays(LpCell& cell, Sides sides);
+    void settle_by_programs(LpCell& cell);
+    void write(LpCell& cell, CellBlock& block);
     void prune(LpCell& cell);
     void look_around(const LpCell& cell, bool far);
     void prove_facet(const LpCell& cell, int edge, bool backwards);
@@ -120,16 +133,34 @@ class LpWalk {
     bool is_redundant_exactly(const LpCell& cell, int bound) const;
     Simplex::Result approach(LpCell& cell, int bound, const std::function<void(int edge)>& met);
     void set_known(int bound, Bound what);
+    void set_facet(int bound, const double* beyond);
+    std::vector<double>* beyond_rows_ = nullptr;  // where points beyond rows that hold facets are kept, if anywhere
+
+    // In lp_named.cpp.
+    void take_named(LpCell& cell, int side);
+    bool find_on_way(LpCell& cell, const double* from, const double* to);
+    void go_to_middle(const LpCell& cell);
+    void settle_from_middle(const LpCell& cell);
+    void shoot_along_others(const LpCell& cell);
+    void settle_in_few_rows(const LpCell& cell);
+    void ask_few_rows(const LpCell& cell, int bound);
+    void load_bound(const LpCell& cell, int bound);
+    bool meets_first(const LpCell& cell, int bound);
+    FormList few_;
+    std::vector<double> corner_;
+    std::vector<std::pair<double, int>> met_;  // (share of the way, row)
 
     // In lp_rays.cpp.
     void shoot_from(const LpCell& cell, const double* point);
+    void measure_rows(const LpCell& cell, const double* point);
     void shoot_along_axes(const LpCell& cell, const double* point, int direction);
     bool is_met_alone(const LpCell& cell, const double* point, int row, int axis, double step) const;
     void shoot_along_rows(const LpCell& cell, const double* point);
     void span_rows(const LpCell& cell);
     void shoot_along_ray(const LpCell& cell, const double* point, int direction);
     void shoot_towards(const LpCell& cell, const double* point, int row);
-    bool is_facet(LpCell& cell, int bound);
+    void look_beyond(LpCell& cell, int bound);
+    bool is_facet(const LpCell& cell, int bound) const;
     double distance_from_middle(const LpCell& cell, int bound) const;
 };
 

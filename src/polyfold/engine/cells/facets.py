@@ -32,6 +32,9 @@ from polyfold.program.program import Program
 # Asked with how many rows are decided.
 KeepGoing = Callable[[int], bool]
 
+# Where on its way through a cell a point is looked for.
+_SHARES_OF_WAY = (0.5, 0.1, 0.01)
+
 # How many numbers may be worked with at a time: 64 MB, and some tenths of a second between questions whether to go on.
 _MOST_NUMBERS = 1 << 23
 # A wall that carries a facet is usually cleared of the others in a few steps; a linear program is there for the rest.
@@ -160,6 +163,19 @@ class Cells:
             return None
         inside = self.exact.interior_point(tuple(validity.signs.tolist()))
         return None if inside is None else self._rounded(validity.signs, inside)
+
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    def on_way(self, validity: Validity, start: Array, end: Array) -> Witness | None:
+        """A point inside the cell on the straight way through two points, if floats find and prove one."""
+        here, there = (validity.b - validity.A @ point for point in (start, end))
+        falls, crossings = here - there, here / (here - there)
+        first, last = crossings[falls < 0].max(initial=0.0), crossings[falls > 0].min(initial=2.0)
+        proofs = FloatProofs(self.walls, validity)
+        for share in _SHARES_OF_WAY:
+            point = start + (first + share * (last - first)) * (end - start)
+            if proofs.is_inside(point):
+                return Witness(point)
+        return None
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def facets(self, validity: Validity, witness: Witness, keep_going: KeepGoing = lambda rows: True) -> CellFacets:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush, nsmallest
 from typing import Protocol
@@ -21,11 +22,29 @@ class Found:
     witness: Witness
 
 
+@dataclass(frozen=True, eq=False)
+class Ahead:
+    """A cell that a search has seen, and a way in: through a point on a facet and one that lies beyond it.
+
+    The way passes the cell behind the facet, but may end beyond that. A cell with a witness needs no way.
+    """
+
+    signs: Signs
+    on: Array
+    beyond: Array
+    witness: Witness | None = None
+
+
+def at_witness(found: Found) -> Ahead:
+    """A cell of which a witness is known."""
+    return Ahead(found.signs, found.witness.point, found.witness.point, found.witness)
+
+
 class Frontier(Protocol):
     """Cells to look at, each handed out once."""
 
-    def add(self, found: Found) -> None: ...
-    def take(self) -> Found: ...
+    def add(self, ahead: Ahead) -> None: ...
+    def take(self) -> Ahead: ...
     def keep(self, count: int) -> None:
         """Forget what would not be among the next `count` cells taken, whatever is still added."""
 
@@ -36,12 +55,12 @@ class Breadth:
     """First found, first looked at."""
 
     def __init__(self) -> None:
-        self._cells: deque[Found] = deque()
+        self._cells: deque[Ahead] = deque()
 
-    def add(self, found: Found) -> None:
-        self._cells.append(found)
+    def add(self, ahead: Ahead) -> None:
+        self._cells.append(ahead)
 
-    def take(self) -> Found:
+    def take(self) -> Ahead:
         return self._cells.popleft()
 
     def keep(self, count: int) -> None:
@@ -56,12 +75,12 @@ class Depth:
     """Last found, first looked at."""
 
     def __init__(self) -> None:
-        self._cells: deque[Found] = deque()
+        self._cells: deque[Ahead] = deque()
 
-    def add(self, found: Found) -> None:
-        self._cells.append(found)
+    def add(self, ahead: Ahead) -> None:
+        self._cells.append(ahead)
 
-    def take(self) -> Found:
+    def take(self) -> Ahead:
         return self._cells.pop()
 
     def keep(self, count: int) -> None:
@@ -77,14 +96,14 @@ class Wander:
 
     def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
-        self._cells: list[Found] = []
+        self._cells: list[Ahead] = []
         self._fresh = 0  # cells found since the last one was taken
 
-    def add(self, found: Found) -> None:
-        self._cells.append(found)
+    def add(self, ahead: Ahead) -> None:
+        self._cells.append(ahead)
         self._fresh += 1
 
-    def take(self) -> Found:
+    def take(self) -> Ahead:
         among = self._fresh or len(self._cells)
         self._fresh = 0
         return self._cells.pop(len(self._cells) - 1 - int(self._rng.integers(among)))
@@ -97,18 +116,18 @@ class Wander:
 
 
 class Best:
-    """Nearest to a target first."""
+    """Nearest to a target first, where points on the way in are measured."""
 
-    def __init__(self, target: Array) -> None:
-        self._target = target
-        self._cells: list[tuple[float, int, Found]] = []
+    def __init__(self, distance: Callable[[Array], float]) -> None:
+        self._distance = distance
+        self._cells: list[tuple[float, int, Ahead]] = []
         self._count = 0
 
-    def add(self, found: Found) -> None:
+    def add(self, ahead: Ahead) -> None:
         self._count += 1  # ties go to who came first
-        heappush(self._cells, (float(np.linalg.norm(found.witness.point - self._target)), self._count, found))
+        heappush(self._cells, (self._distance(ahead.on), self._count, ahead))
 
-    def take(self) -> Found:
+    def take(self) -> Ahead:
         return heappop(self._cells)[2]
 
     def keep(self, count: int) -> None:

@@ -10,7 +10,8 @@ That J is independent is proved modulo a prime, and that the rank is not larger 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -41,6 +42,8 @@ class FewCoordinates:
     domain: Domain
     axes: Ids
     dim: int
+    rows: Array = field(repr=False)
+    """What walls depend on: rows (k, dim), rounded; none where all parameters are left."""
 
     @property
     def all(self) -> bool:
@@ -67,6 +70,26 @@ class FewCoordinates:
             return None
         return np.ascontiguousarray(points[:, self.axes])
 
+    def nearly_seen(self, point: Array) -> Array:
+        """About where the smaller domain has what all walls see of a point."""
+        if self.all:
+            return point
+        found: Array = np.linalg.lstsq(self.directions[:, self.axes], self.directions @ point)[0]
+        return found
+
+    def distance(self, point: Array, to: Array) -> float:
+        """About how far a point of the given domain is from all those that walls cannot tell from a smaller one's."""
+        if self.all:
+            return float(np.linalg.norm(point - to))
+        return float(np.linalg.norm(self.directions @ (self.lifted(point[None, :])[0] - to)))
+
+    @cached_property
+    def directions(self) -> Array:
+        """Orthonormal directions (axes, dim), about those on which walls depend."""
+        _, _, found = np.linalg.svd(self.rows, full_matrices=False)
+        directions: Array = found[: len(self.axes)]
+        return directions
+
 
 def few_coordinates(program: Program, domain: Domain) -> FewCoordinates:
     """The same cells with as few parameters as their walls depend on; all of them where that is not found to be fewer.
@@ -76,20 +99,22 @@ def few_coordinates(program: Program, domain: Domain) -> FewCoordinates:
     >>> few_coordinates(program, whole_space(9)).axes
     array([8])
     """
-    whole = FewCoordinates(program, domain, np.arange(domain.dim), domain.dim)
+    whole = FewCoordinates(program, domain, np.arange(domain.dim), domain.dim, np.zeros((0, domain.dim)))
     if domain.dim < _MANY or not program.written_out:
         return whole
     axes = _axes(program, domain)
-    return whole if axes is None else FewCoordinates(*_on_axes(program, domain, axes), axes, domain.dim)
+    if axes is None:
+        return whole
+    inputs, parameters = _rows(program, domain)
+    rows = np.concatenate([inputs @ domain.basis, parameters]) if domain.is_slice else parameters
+    return FewCoordinates(*_on_axes(program, domain, axes), axes, domain.dim, rows)
 
 
 def _axes(program: Program, domain: Domain) -> Ids | None:
     """Pivot columns, ascending; None if they are all columns, or if it is not proved that there are no more."""
     if _bounds_all(domain):
         return None
-    over_inputs = [b.weight for stage in program.stages for b in stage.affine.blocks if b.source == 0]
-    inputs = np.concatenate([*over_inputs, domain.input_rows])
-    parameters = domain.parameter_rows if domain.is_slice else np.concatenate([inputs, domain.parameter_rows])
+    inputs, parameters = _rows(program, domain)
     # A parameter with a row to itself is a pivot at once, and leaves nothing of its column to the other rows.
     is_single = np.count_nonzero(parameters, axis=1) == 1
     single = np.unique(parameters[is_single].nonzero()[1])
@@ -113,6 +138,13 @@ def _bounds_all(domain: Domain) -> bool:
     """Whether there is a row for each parameter alone, as in a box: a pivot each."""
     rows = domain.over_parameters if domain.is_slice else domain.over_inputs
     return rows.single is not None and len(np.unique(rows.single[0])) == domain.dim
+
+
+def _rows(program: Program, domain: Domain) -> tuple[Array, Array]:
+    """All rows that read inputs, and all that read parameters: on a slice others, else those as well."""
+    over_inputs = [b.weight for stage in program.stages for b in stage.affine.blocks if b.source == 0]
+    inputs = np.concatenate([*over_inputs, domain.input_rows])
+    return inputs, domain.parameter_rows if domain.is_slice else np.concatenate([inputs, domain.parameter_rows])
 
 
 def _without_repeated(rows: Array) -> Array:
