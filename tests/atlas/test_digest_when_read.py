@@ -49,6 +49,19 @@ def test_nobody_who_does_not_read_it_waits_for_it(digested):
     assert len(digested) == 1
 
 
+def test_that_of_the_domain_waits_too():
+    for answer in (pf.unfold(LAYERS, pf.box(-1, 3)), pf.count(LAYERS, pf.box(-1, 3))):
+        domain = answer.domain
+        assert answer.certificate.level == answer.evidence.level == "checked" and "digest" not in domain.__dict__
+        assert answer.certificate.domain_digest == answer.evidence.domain_digest == domain.digest
+        elsewhere = replace(answer, domain=pf.box(-1, 4).resolve(1))
+        assert elsewhere.certificate.level == "counted" and "of domain" in elsewhere.certificate.checks[0].detail
+        for name in domain.__dataclass_fields__:
+            for each in (domain, copy.deepcopy(domain)):
+                with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+                    getattr(each, name).setflags(write=True)
+
+
 def test_it_is_worked_out_once(digested):
     atlas = pf.unfold(LAYERS, BOX)
     text = atlas.arrays_digest

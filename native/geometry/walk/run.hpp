@@ -47,8 +47,13 @@ class Run {
     void operator()() {
         Threads threads;
         try {
-            do_with(threads.start(threads_, 1, [this](int t) { work(t == 0); }));
-            watch();
+            if (takes_a_moment()) {
+                threads_ = 1;
+                work(true);
+            } else {
+                do_with(threads.start(threads_, 1, [this](int t) { work(t == 0); }));
+                watch();
+            }
         } catch (...) {  // end the threads before anybody hears of it
             fail(std::current_exception());
         }
@@ -102,6 +107,13 @@ class Run {
     int idle_ = 0, left_ = 0;
     bool over_ = false;
     std::exception_ptr error_;
+
+    // So few patterns, in so few dimensions, that the calling thread is done before it would look up for the first
+    // time. To start another thread takes longer than the work.
+    bool takes_a_moment() const {
+        constexpr int few_gates = 8, few_dimensions = 4, few_rows = 8;
+        return problem_.gates <= few_gates && problem_.dim <= few_dimensions && problem_.rows() <= few_rows;
+    }
 
     void fail(std::exception_ptr error) {
         const std::lock_guard lock(mutex_);
