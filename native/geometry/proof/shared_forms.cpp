@@ -299,9 +299,24 @@ void SharedForms::look_at_patterns(std::size_t stage, std::size_t depth, std::si
     std::vector<Lanes>& entries = one ? forms_[stage + 1].entries : common.entries;
     add_columns_of(stage + 1, stage, wanted, outer.entries, entries);
     if (one) return look(stage + 1, all.starts[first], all.starts[last]);
-    const std::size_t middle = first + (last - first) / 2;
+    const std::size_t middle = first_with_next_gate(stage, first, last);
     look_at_patterns(stage, depth + 1, first, middle);
     look_at_patterns(stage, depth + 1, middle, last);
+}
+
+// Of patterns that mostly come in the order of their gates, off before on: the first one that has the first gate on in
+// which they differ.
+std::size_t SharedForms::first_with_next_gate(std::size_t stage, std::size_t first, std::size_t last) const {
+    const Layer& here = layers_[stage];
+    const std::vector<int>& starts = patterns_of_[stage].starts;
+    const std::uint64_t *one = pattern(starts[first], here), *other = pattern(starts[last - 1], here);
+    int word = 0;
+    while (word + 1 < here.words && one[word] == other[word]) ++word;
+    const std::uint64_t differ = one[word] ^ other[word], gate = differ & -differ;
+    const auto found = std::partition_point(
+        starts.begin() + static_cast<std::ptrdiff_t>(first) + 1, starts.begin() + static_cast<std::ptrdiff_t>(last) - 1,
+        [&](int cell) { return !((pattern(cell, here)[word] ^ one[word]) & gate); });
+    return static_cast<std::size_t>(found - starts.begin());
 }
 
 // What the stage's forms may be off, and what it puts out; false if sums may have overflowed.

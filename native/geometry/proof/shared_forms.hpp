@@ -13,8 +13,8 @@ namespace polyfold {
 // Cells that come one behind the other mostly agree in the gates of all stages but the last ones, and then a stage has
 // the same forms on all of them: found once, with bounds on what rounding may have done, they are looked at with each
 // witness in as many products as the domain has dimensions. From cells to the next ones forms change by few gates:
-// those that cells in a row have in common are added up once for all of these, then those that the halves of this row
-// have in common beside, and so on. See decision 48.
+// those that cells in a row have in common are added up once for all of these, then, where a gate is on from
+// some cell on, those that each of both parts has in common beside, and so on. See decisions 48 and 62.
 class SharedForms {
   public:
     explicit SharedForms(const Problem& problem);
@@ -90,6 +90,7 @@ class SharedForms {
     void look(std::size_t stage, int first, int last);
     void look_above(std::size_t stage, int first, int last);
     void look_at_patterns(std::size_t stage, std::size_t depth, std::size_t first, std::size_t last);
+    std::size_t first_with_next_gate(std::size_t stage, std::size_t first, std::size_t last) const;
     bool find_bounds(std::size_t stage);
     double error_at(std::size_t stage, const double* point) const;
     template <int Dim>
