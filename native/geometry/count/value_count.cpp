@@ -7,7 +7,9 @@ namespace polyfold {
 
 namespace {
 
-constexpr int worth_searching = 12;  // corners; fewer are as quickly looked at pair by pair
+// Corners; fewer are as quickly looked at pair by pair.
+template <int Words>
+constexpr int worth_searching = Words == 1 ? 32 : 12;
 
 RowSet all_of(int rows) {
     return rows == 64 ? ~RowSet{0} : (RowSet{1} << rows) - 1;
@@ -113,7 +115,7 @@ template <int Words>
 void ValueCount<Words>::find_edges(int dimensions, Range section, RowSet rows) {
     std::vector<Edge>& edges = edges_[dimensions];
     edges.clear();
-    const bool searched = section.size() >= worth_searching;
+    const bool searched = section.size() >= worth_searching<Words>;
     if (searched) sort_by_facets(section);
     for (int a = section.first; a < section.last; ++a) {
         const Corner& from = corners_[a];
@@ -197,7 +199,7 @@ std::int64_t ValueCount<Words>::parts_on(int dimensions, Range section, int row,
     if (doubtful & ~cutting) return unproved;
     if (behind & ~(positive | negative)) return 0;
     if (without_first(cutting) == 0) return cutting ? 2 : 1;
-    for (const Edge& edge : crossings) doubtful |= make_corner(edge, row, behind);
+    for (const Edge& edge : crossings) doubtful |= make_corner(edge, row, cutting);
     if (doubtful & cutting) return unproved;
     return parts(dimensions - 1, {section.last, static_cast<int>(corners_.size())}, cutting);
 }
