@@ -117,11 +117,12 @@ void ValueCount<Words>::find_edges(int dimensions, Range section, RowSet rows) {
     edges.clear();
     const bool searched = section.size() >= worth_searching<Words>;
     if (searched) sort_by_facets(section);
+    const Corner* corners = corners_.data();
     for (int a = section.first; a < section.last; ++a) {
-        const Corner& from = corners_[a];
+        const Corner from = corners[a];
         const bool simple = from.facets.size() == dimensions;
         const auto consider = [&](int b, bool adjacent) {
-            const RowSigns &start = from.signs, &end = corners_[b].signs;
+            const RowSigns &start = from.signs, &end = corners[b].signs;
             const RowSet cut = ((start.positive & end.negative) | (start.negative & end.positive)) & rows;
             if (cut != 0 && (adjacent || are_neighbours(section, a, b))) edges.push_back({a, b, cut});
         };
@@ -131,8 +132,8 @@ void ValueCount<Words>::find_edges(int dimensions, Range section, RowSet rows) {
             continue;
         }
         for (int b = a + 1; b < section.last; ++b) {
-            const int common = (from.facets & corners_[b].facets).size();
-            if (common >= dimensions - 1) consider(b, simple || corners_[b].facets.size() == dimensions);
+            const int common = (from.facets & corners[b].facets).size();
+            if (common >= dimensions - 1) consider(b, simple || corners[b].facets.size() == dimensions);
         }
     }
 }
