@@ -82,15 +82,18 @@ int wrong_signs(double form_error, double point_error, double scale, int& claime
         for (const double x : point) points.push_back(-x);
         const double errors[] = {point_error, point_error};
         RowSides all;
+        RowBits in_doubt;
         all.clear(count);
+        in_doubt.clear(count);
         CHECK_EQ(sides_at({forms.data(), count, coordinates}, {points.data(), errors, 2}, norm.data(), doubt.data(),
-                          values.data(), all),
+                          values.data(), all, in_doubt),
                  doubtful);
         for (std::size_t i = 0; i < value.size(); ++i) {
             CHECK_EQ(values[i], value[i]);
             CHECK_EQ(values[value.size() + i], -value[i]);
             CHECK_EQ(all.positive.has(static_cast<int>(i)), sign[i] != 0);
             CHECK_EQ(all.negative.has(static_cast<int>(i)), sign[i] != 0);
+            CHECK_EQ(in_doubt.has(static_cast<int>(i)), sign[i] == 0);
         }
         for (int i = 0; i < count; ++i) {
             const auto index = static_cast<std::size_t>(i);

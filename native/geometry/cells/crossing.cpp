@@ -40,9 +40,12 @@ template <int Words>
 void Crossing<Words>::evaluate(Frame& frame, const Cell<Words>& cell, int generator, const Mask<Words>& mask,
                                int first_row) {
     const int n = frame.count();
-    frame.value.resize(frame.value.size() + n, 0.0);
-    frame.sign.resize(frame.sign.size() + n, 0);
     const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(generator) * n;
+    // Room is made for many generators at once, and kept when these are gone.
+    if (const auto wanted = static_cast<std::size_t>(at + n); frame.value.size() < wanted) {
+        frame.value.resize(2 * wanted);
+        frame.sign.resize(2 * wanted);
+    }
     double* value = frame.value.data() + at;
     std::int8_t* sign = frame.sign.data() + at;
     const bool doubtful =

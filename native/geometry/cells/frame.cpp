@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "geometry/base/lanes.hpp"
 #include "geometry/exact/rounding.hpp"
 
 namespace polyfold {
@@ -35,16 +36,26 @@ int GeneratorStore::add(const double* at, double point_error, bool infinite,
 void GeneratorStore::take(const GeneratorStore& from, const std::vector<std::int32_t>& some) {
     resize(static_cast<int>(some.size()));
     sharp.clear();
-    double* to = coordinates.data();
-    for (std::size_t i = 0; i < some.size(); ++i, to += dimensions) {
-        const std::int32_t g = some[i];
+    const int size = dimensions;
+    double* point_to = coordinates.data();
+    for (const std::int32_t g : some) {
         const double* at = from.point(g);
-        for (int k = 0; k < dimensions; ++k) to[k] = at[k];
-        error[i] = from.error[g];
-        at_infinity[i] = from.at_infinity[g];
-        if (exact[i] || from.exact[g]) exact[i] = from.exact[g];
-        if (touched[i] || from.touched[g]) touched[i] = from.touched[g];
+        for (int k = 0; k < size; k += lanes) store(point_to + k, load(at + k, size - k), size - k);
+        point_to += size;
     }
+    const auto take_numbers = [&](const auto* values, auto* to) {
+        for (const std::int32_t g : some) *to++ = values[g];
+    };
+    take_numbers(from.error.data(), error.data());
+    take_numbers(from.at_infinity.data(), at_infinity.data());
+    const auto take_held = [&](const auto* held, auto* to) {  // nothing, mostly
+        for (const std::int32_t g : some) {
+            if (held[g] || *to) *to = held[g];
+            ++to;
+        }
+    };
+    take_held(from.exact.data(), exact.data());
+    take_held(from.touched.data(), touched.data());
 }
 
 void GeneratorStore::resize(int count) {
@@ -81,10 +92,12 @@ void RowTable::list_rows(const StageMap& map, int dimensions) {
             doubt[c] = norms[place(c)] * of_norm + errors[place(c)] * of_form + rounding::tiny;
         }
     };
-    if (map.knows_all()) {
-        list([&](int c) { return rows[c]; });
-    } else {
+    if (!map.knows_all()) {
         list([](int c) { return 1 + c; });
+    } else if (n == stride) {
+        list([](int c) { return c; });
+    } else {
+        list([&](int c) { return rows[c]; });
     }
 }
 
@@ -106,8 +119,6 @@ void RowTable::keep(const RowTable& from, const std::vector<int>& columns, int d
 void Frame::truncate(int generator_count) {
     if (generators.size() == generator_count) return;
     generators.resize(generator_count);
-    value.resize(generator_count * rows.size());
-    sign.resize(generator_count * rows.size());
 }
 
 }  // namespace polyfold

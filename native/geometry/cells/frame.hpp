@@ -72,8 +72,8 @@ struct Frame : RowTable {
     const std::int8_t* signs(int g) const { return sign.data() + g * rows.size(); }
     Sign sign_at(int g, int c) const { return static_cast<Sign>(signs(g)[c]); }
     double value_at(int g, int c) const { return values(g)[c]; }
-    // Its rows are these columns of what is known elsewhere of so many generators: of the g-th by values(g) and signs(g).
-    // Signs that are not given are those of the values.
+    // Its rows are these columns of what is known elsewhere of so many generators: of the g-th by values(g) and
+    // signs(g). Signs that are not given are those of the values.
     template <class Values, class Signs>
     void take_columns(int generator_count, const std::vector<int>& columns, Values values_of, Signs signs_of) {
         const std::size_t count = columns.size();

@@ -11,8 +11,9 @@ namespace polyfold {
 
 namespace {
 
-constexpr int most_rows = 16;         // of a frame; more of them bend too much to tell anything
-constexpr std::size_t together = 4;   // gates that are added before a sum is kept
+constexpr int most_rows = 16;        // of a frame; more of them bend too much to tell anything
+constexpr std::size_t together = 4;  // gates that are added before a sum is kept, at least
+constexpr std::size_t most_sums = 16;
 constexpr double more = 1 + 0x1p-20;  // for the rounding of a bound itself
 
 // The smallest power of two that is at least so large; zero where scaling by it might round.
@@ -22,6 +23,11 @@ double power_above(double size) {
     int exponent = 0;
     std::frexp(size, &exponent);
     return std::ldexp(1.0, exponent);
+}
+
+// How many of so many gates are added before a sum is kept.
+std::size_t step_of(std::size_t gates) {
+    return std::max(together, (gates + most_sums - 1) / most_sums);
 }
 
 // The only block that reads a stage, or nothing.
@@ -41,7 +47,7 @@ void Lookout::look(Frame& frame, const StageMap& map, const std::vector<std::uin
     if (of_inputs.error.empty()) of_inputs = StageMap::forms_of_inputs(problem_, map.stage() + 1);
     ahead.forms = of_inputs;
     map.add_all_but(ahead.forms, frame.rows, pattern);
-    ahead.slopes.clear();
+    ahead.sides.clear();
     if (map.stage() == 0 || frame.entry == 0 || frame.count() > most_rows) return;
     const Stage& above = problem_.stages[map.stage() + 1];
     const Block* block = only_block(above, map.stage());
@@ -63,30 +69,41 @@ void Lookout::put_forms(Frame& frame, const StageMap& map, const std::vector<std
     if (!block) return map.add_gates_to(forms, frame.rows, pattern);
 
     const std::size_t n = frame.rows.size(), count = forms.error.size();
-    slopes_.resize(n);
-    for (std::size_t j = 0; j < n; ++j) slopes_[j] = map.slope_in(pattern, frame.rows[j]);
-    const std::size_t known = std::min(ahead.slopes.size(), n);
-    const auto other = std::mismatch(slopes_.begin(), slopes_.begin() + static_cast<std::ptrdiff_t>(known),
-                                     ahead.slopes.begin());
-    std::size_t next = static_cast<std::size_t>(other.first - slopes_.begin()) / together;
-    if (next * together == n && next > 0) --next;  // the last sum is not kept
+    part_.assign((n + 63) / 64, 0);
+    const int first_gate = problem_.stages[map.stage()].first_wall;
+    for (std::size_t j = 0; j < n; ++j) {
+        const int gate = first_gate + frame.rows[j];
+        part_[j / 64] |= (std::uint64_t{pattern[gate / 8]} >> (gate % 8) & 1) << (j % 64);
+    }
+    const std::size_t step = step_of(n), next = sums_in_common(ahead.sides, n);
     if (next > 0) forms = ahead.sums[next - 1];
     Sources gates(static_cast<int>(count), problem_.dim + 1, above.terms);
-    for (std::size_t j = next * together; j < n; ++j) {
+    for (std::size_t j = next * step; j < n; ++j) {
         const int gate = frame.rows[j];
         const double* row = map.entries() + gate;
+        const double slope = map.slope_in(pattern, gate);
         if (ahead.only_open) {
-            gates.add(forms, ahead.weights.data() + j * count, slopes_[j], row, map.width(), map.error(gate));
+            gates.add(forms, ahead.weights.data() + j * count, slope, row, map.width(), map.error(gate));
         } else {
-            gates.add(forms, *block, gate, slopes_[j], row, map.width(), map.error(gate));
+            gates.add(forms, *block, gate, slope, row, map.width(), map.error(gate));
         }
-        if ((j + 1) % together != 0 || j + 1 == n) continue;
+        if ((j + 1) % step != 0 || j + 1 == n) continue;
         gates.finish(forms);
-        if (ahead.sums.size() <= j / together) ahead.sums.emplace_back();
-        ahead.sums[j / together] = forms;
+        if (ahead.sums.size() <= j / step) ahead.sums.emplace_back();
+        ahead.sums[j / step] = forms;
     }
     gates.finish(forms);
-    std::swap(ahead.slopes, slopes_);
+    std::swap(ahead.sides, part_);
+}
+
+// How many of the sums that are kept are the part's as well, if these of the frame's gates were on in the part before.
+std::size_t Lookout::sums_in_common(const std::vector<std::uint64_t>& before, std::size_t gates) const {
+    if (before.empty() || gates == 0) return 0;
+    const std::size_t step = step_of(gates), kept = (gates - 1) / step;  // the last sum is not
+    for (std::size_t word = 0; word < before.size(); ++word)
+        if (const std::uint64_t other = before[word] ^ part_[word])
+            return std::min(kept, (64 * word + static_cast<std::size_t>(std::countr_zero(other))) / step);
+    return kept;
 }
 
 // False where floats do not reach.
@@ -183,8 +200,7 @@ void Lookout::judge_at_points(Outlook& ahead, const Frame& frame, int width) {
     open_table_.resize(static_cast<std::size_t>(n) * coordinates_);
     open_norm_.resize(n);
     doubt_.resize(n);
-    value_.resize(n);
-    sign_.resize(n);
+    value_.resize(static_cast<std::size_t>(n) * frame.entry);
     for (int k = 0; k < coordinates_; ++k)
         for (int c = 0; c < n; ++c)
             open_table_[static_cast<std::size_t>(k) * n + c] =
@@ -200,18 +216,14 @@ void Lookout::judge_at_points(Outlook& ahead, const Frame& frame, int width) {
         for (int c = 0; c < n; ++c) doubt_[c] += std::abs(weight[c]) * bend_[j] * more;
     }
     sides_.clear(n);
-    doubtful_.assign(n, false);
-    for (int g = 0; g < frame.entry; ++g)
-        if (signs_at({open_table_.data(), n, coordinates_}, 0,
-                     points_.data() + static_cast<std::ptrdiff_t>(g) * coordinates_, point_error_[g], open_norm_.data(),
-                     doubt_.data(), value_.data(), sign_.data(), &sides_))
-            for (int c = 0; c < n; ++c)
-                if (sign_[c] == 0) doubtful_[c] = true;
+    in_doubt_.clear(n);
+    sides_at({open_table_.data(), n, coordinates_}, {points_.data(), point_error_.data(), frame.entry},
+             open_norm_.data(), doubt_.data(), value_.data(), sides_, in_doubt_);
     int left = 0;
     for (int c = 0; c < n; ++c) {
         const int row = ahead.open[c];
         const bool positive = sides_.positive.has(c), negative = sides_.negative.has(c);
-        if (doubtful_[c] || positive == negative) {
+        if (in_doubt_.has(c) || positive == negative) {
             ahead.open[left++] = row;
         } else if (positive) {
             ahead.on.set(row);

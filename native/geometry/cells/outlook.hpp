@@ -26,9 +26,10 @@ struct Outlook {
     bool only_open = false;
     std::vector<double> weights;
 
-    // The forms of the part that was looked at last, by the slopes that its gates have, as they were when the first few
-    // gates were added, and the next few, and so on: parts come in the order of a tree, and mostly differ in the last.
-    std::vector<double> slopes;
+    // Which of the frame's gates were on in the part that was looked at last, and its forms as they were when the first
+    // few gates were added, and the next few, and so on: parts come in the order of a tree, and mostly differ in the
+    // last.
+    std::vector<std::uint64_t> sides;
     std::vector<Forms> sums;
 };
 
@@ -47,7 +48,7 @@ class Lookout {
   private:
     const Problem& problem_;
     std::vector<Forms> of_inputs_;  // of every stage that was looked at
-    std::vector<double> slopes_;
+    std::vector<std::uint64_t> part_;
     Forms some_forms_;
 
     // Scratch. A point is a generator of the cell, and behind its coordinates the values of the frame's gates there.
@@ -58,9 +59,9 @@ class Lookout {
     RowBox box_;
     RowSides sides_;
     std::vector<double> open_table_, open_norm_, doubt_, value_;
-    std::vector<std::int8_t> sign_;
-    std::vector<bool> doubtful_;
+    RowBits in_doubt_;
 
+    std::size_t sums_in_common(const std::vector<std::uint64_t>& before, std::size_t gates) const;
     bool place_points(const Frame& frame, int stage);
     void list_rows(const Outlook& ahead, const Frame& frame, const Stage& above, const Block& block);
     void judge_on_box(Outlook& ahead, const Frame& frame, int width);

@@ -18,14 +18,15 @@ enum Side : std::uint8_t { above = 1, below = 2, both = 3 };
 template <int Words>
 std::int64_t SectionCount<Words>::parts(Cell<Words>& cell) {
     const int left = cell.frame->count() - cell.row;
-    if (left == 0) return 1;
+    // A frame has rows that cut the cell which it was made for.
+    if (left == 0 || (left == 1 && cell.row == 0)) return 1 + left;
     Section& whole = levels_[0];
     whole.generators = cell.generators;
     whole.facets_of = cell.facets_of;
     rows_.resize(left);
     std::iota(rows_.begin(), rows_.end(), cell.row);
     if (cell.row == 0) {
-        whole.rows = rows_;  // a frame has rows that cut the cell which it was made for
+        whole.rows = rows_;
     } else {
         find_rows(*cell.frame, whole, rows_.data(), left);
     }

@@ -7,7 +7,9 @@ namespace polyfold {
 
 namespace {
 
-constexpr int worth_searching = 12;  // corners; fewer are as quickly looked at pair by pair
+// Corners; fewer are as quickly looked at pair by pair.
+template <int Words>
+constexpr int worth_searching = Words == 1 ? 32 : 12;
 
 RowSet all_of(int rows) {
     return rows == 64 ? ~RowSet{0} : (RowSet{1} << rows) - 1;
@@ -113,13 +115,14 @@ template <int Words>
 void ValueCount<Words>::find_edges(int dimensions, Range section, RowSet rows) {
     std::vector<Edge>& edges = edges_[dimensions];
     edges.clear();
-    const bool searched = section.size() >= worth_searching;
+    const bool searched = section.size() >= worth_searching<Words>;
     if (searched) sort_by_facets(section);
+    const Corner* corners = corners_.data();
     for (int a = section.first; a < section.last; ++a) {
-        const Corner& from = corners_[a];
+        const Corner from = corners[a];
         const bool simple = from.facets.size() == dimensions;
         const auto consider = [&](int b, bool adjacent) {
-            const RowSigns &start = from.signs, &end = corners_[b].signs;
+            const RowSigns &start = from.signs, &end = corners[b].signs;
             const RowSet cut = ((start.positive & end.negative) | (start.negative & end.positive)) & rows;
             if (cut != 0 && (adjacent || are_neighbours(section, a, b))) edges.push_back({a, b, cut});
         };
@@ -129,8 +132,8 @@ void ValueCount<Words>::find_edges(int dimensions, Range section, RowSet rows) {
             continue;
         }
         for (int b = a + 1; b < section.last; ++b) {
-            const int common = (from.facets & corners_[b].facets).size();
-            if (common >= dimensions - 1) consider(b, simple || corners_[b].facets.size() == dimensions);
+            const int common = (from.facets & corners[b].facets).size();
+            if (common >= dimensions - 1) consider(b, simple || corners[b].facets.size() == dimensions);
         }
     }
 }
@@ -197,7 +200,7 @@ std::int64_t ValueCount<Words>::parts_on(int dimensions, Range section, int row,
     if (doubtful & ~cutting) return unproved;
     if (behind & ~(positive | negative)) return 0;
     if (without_first(cutting) == 0) return cutting ? 2 : 1;
-    for (const Edge& edge : crossings) doubtful |= make_corner(edge, row, behind);
+    for (const Edge& edge : crossings) doubtful |= make_corner(edge, row, cutting);
     if (doubtful & cutting) return unproved;
     return parts(dimensions - 1, {section.last, static_cast<int>(corners_.size())}, cutting);
 }

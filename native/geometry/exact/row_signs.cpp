@@ -77,8 +77,7 @@ bool signs_of_many(const Rows& rows, int first, const At& at) {
     int row = first;
     for (; row + step <= rows.count; row += step)
         doubtful |= signs_of_some<Registers, Coordinates>(rows, row, at, WholeLanes());
-    if (row < rows.count)
-        doubtful |= signs_of_some<Registers, Coordinates>(rows, rows.count - step, at, WholeLanes());
+    if (row < rows.count) doubtful |= signs_of_some<Registers, Coordinates>(rows, rows.count - step, at, WholeLanes());
     return doubtful;
 }
 
@@ -92,7 +91,7 @@ bool signs_of_all(const Rows& rows, int first, const At& at) {
 
 // What sides_at does for the rows from `row` on that fill so many registers.
 template <int Registers, int Coordinates, class Part>
-bool sides_of_some(const Rows& rows, int row, const Points& points, const At& at, Part part) {
+bool sides_of_some(const Rows& rows, int row, const Points& points, const At& at, RowBits& in_doubt, Part part) {
     const int coordinates = Coordinates == any_number ? rows.coordinates : Coordinates;
     Lanes norm[Registers], doubt[Registers];
     Choice positive[Registers]{}, negative[Registers]{}, doubtful[Registers]{};
@@ -126,24 +125,26 @@ bool sides_of_some(const Rows& rows, int row, const Points& points, const At& at
     const unsigned wanted = (1u << part.lanes_of(Registers * lanes)) - 1;
     at.sides->positive.set_some(row, all.positive & wanted);
     at.sides->negative.set_some(row, all.negative & wanted);
+    in_doubt.set_some(row, any_doubtful & wanted);
     return (any_doubtful & wanted) != 0;
 }
 
 template <int Coordinates>
-bool sides_of_all(const Rows& rows, const Points& points, const At& at) {
+bool sides_of_all(const Rows& rows, const Points& points, const At& at, RowBits& in_doubt) {
     constexpr int step = 2 * lanes;
     if (rows.count < lanes)
-        return rows.count > 0 && sides_of_some<1, Coordinates>(rows, 0, points, at, FirstLanes{rows.count});
+        return rows.count > 0 && sides_of_some<1, Coordinates>(rows, 0, points, at, in_doubt, FirstLanes{rows.count});
     if (rows.count < step) {
-        const bool doubtful = sides_of_some<1, Coordinates>(rows, 0, points, at, WholeLanes());
+        const bool doubtful = sides_of_some<1, Coordinates>(rows, 0, points, at, in_doubt, WholeLanes());
         if (rows.count == lanes) return doubtful;
-        return sides_of_some<1, Coordinates>(rows, rows.count - lanes, points, at, WholeLanes()) || doubtful;
+        return sides_of_some<1, Coordinates>(rows, rows.count - lanes, points, at, in_doubt, WholeLanes()) || doubtful;
     }
     bool doubtful = false;
     int row = 0;
     for (; row + step <= rows.count; row += step)
-        doubtful |= sides_of_some<2, Coordinates>(rows, row, points, at, WholeLanes());
-    if (row < rows.count) doubtful |= sides_of_some<2, Coordinates>(rows, rows.count - step, points, at, WholeLanes());
+        doubtful |= sides_of_some<2, Coordinates>(rows, row, points, at, in_doubt, WholeLanes());
+    if (row < rows.count)
+        doubtful |= sides_of_some<2, Coordinates>(rows, rows.count - step, points, at, in_doubt, WholeLanes());
     return doubtful;
 }
 
@@ -171,9 +172,9 @@ bool with_coordinates(int coordinates, Visit visit) {
 }  // namespace
 
 bool sides_at(const Rows& rows, const Points& points, const double* norm, const double* doubt, double* value,
-              RowSides& sides) {
+              RowSides& sides, RowBits& in_doubt) {
     const At at{nullptr, 0, norm, doubt, value, nullptr, &sides};
-    return with_coordinates(rows.coordinates, [&]<int N>() { return sides_of_all<N>(rows, points, at); });
+    return with_coordinates(rows.coordinates, [&]<int N>() { return sides_of_all<N>(rows, points, at, in_doubt); });
 }
 
 bool signs_at(const Rows& rows, int first, const double* point, double error, const double* norm, const double* doubt,

@@ -57,10 +57,11 @@ struct Points {
     int count;
 };
 
-// The same for all rows at many points: values [point * rows + row], and in `sides` the rows that are proved to be
-// positive or negative somewhere. Returns whether any sign is in doubt; where none is they are the signs of the values.
+// The same for all rows at many points: values [point * rows + row], in `sides` the rows that are proved to be positive
+// or negative somewhere, and in `in_doubt` those with a sign that is in doubt somewhere: the signs of the others are
+// those of their values. All of these sets are empty at first. Returns whether any sign is in doubt.
 bool sides_at(const Rows& rows, const Points& points, const double* norm, const double* doubt, double* value,
-              RowSides& sides);
+              RowSides& sides, RowBits& in_doubt);
 
 // A box around points that are themselves known up to `error`.
 struct RowBox {

@@ -28,7 +28,9 @@ class Sources {
         : width_(width),
           size_(size),
           relative_(rounding::bound(terms)),
-          values_(static_cast<std::size_t>(size) * together) {}
+          many_values_(size > few ? static_cast<std::size_t>(size) * together : 0),
+          values_(size > few ? many_values_.data() : few_values_) {}
+    Sources(const Sources&) = delete;  // knows where its values are
 
     // Add factor * row to the forms, each times its weight, and what that may be off.
     void add(Forms& forms, const double* weights, double factor, const double* row, int stride, double row_error) {
@@ -65,13 +67,16 @@ class Sources {
 
   private:
     static constexpr int together = 4, registers = 2;
+    static constexpr int few = 8;  // entries; of more the values are put elsewhere
 
     const int width_, size_;
     const double relative_;
     int count_ = 0;
     const double* weights_[together];
     double doubt_[together];
-    std::vector<double> values_;  // [k * together + source]
+    double few_values_[few * together];
+    std::vector<double> many_values_;
+    double* values_;  // [k * together + source]
 
     // The next source, and what its values may be off.
     void take(double factor, const double* row, int stride, double row_error) {
@@ -137,7 +142,7 @@ class Sources {
                 part.put(error + r * lanes, sum);
             }
             double* out = forms.entries.data() + row;
-            const double* value = values_.data();
+            const double* value = values_;
             for (int k = 0; k < size_; ++k, out += width_, value += together) {
                 Lanes sum[Registers];
                 for (int r = 0; r < Registers; ++r) sum[r] = part.get(out + r * lanes);

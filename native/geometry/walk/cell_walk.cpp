@@ -245,11 +245,15 @@ auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
     positives_.resize(size);
     negatives_.resize(size);
     int positives = 0, negatives = 0;
+    const std::int8_t* sign = frame.signs(0) + cell.row;
+    const std::int32_t* generator = cell.generators.data();
+    int *above = positives_.data(), *below = negatives_.data();
+    const std::ptrdiff_t rows = frame.count();
     for (int v = 0; v < size; ++v) {  // without branches: signs are hard to foresee
-        const int sign = frame.sign_at(cell.generators[v], cell.row);
-        positives_[positives] = negatives_[negatives] = v;
-        positives += sign > 0;
-        negatives += sign < 0;
+        const int side = sign[generator[v] * rows];
+        above[positives] = below[negatives] = v;
+        positives += side > 0;
+        negatives += side < 0;
     }
     positives_.resize(positives);
     negatives_.resize(negatives);
@@ -334,6 +338,8 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
             cell.facets_of[negatives_[i]].for_each([&](int slot) { negative_edges_.put(i, slot); });
     }
     negative_masks_.assign(low_masks_.begin(), low_masks_.begin() + static_cast<std::ptrdiff_t>(negatives_.size()));
+    const Mask<Words>* other_masks = negative_masks_.data();
+    const std::size_t others = negative_masks_.size();
     for (const int p : positives_) {
         stop_.check();
         const Mask<Words> mask = cell.facets_of[p];
@@ -343,11 +349,11 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
                                             [&](std::size_t i) { cross(p, negatives_[i]); });
             continue;
         }
-        for (std::size_t i = 0; i < negatives_.size(); ++i) {
-            const Mask<Words> common = mask & negative_masks_[i];
+        for (std::size_t i = 0; i < others; ++i) {
+            const Mask<Words> common = mask & other_masks[i];
             if (common.size() < edge) continue;
             const int n = negatives_[i];
-            bool adjacent = simple || negative_masks_[i].size() == edge + 1;
+            bool adjacent = simple || other_masks[i].size() == edge + 1;
             if (!adjacent) {
                 adjacent = true;
                 for (int other = 0; other < cell.size() && adjacent; ++other)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -12,9 +13,9 @@ namespace polyfold {
 
 namespace {
 
-constexpr int worth_narrowing = 24;   // rows; fewer are as quickly looked at with those that no longer cut
-constexpr int worth_a_box = 1024;     // values of rows at generators; fewer are as quickly found as a box is looked at
-constexpr int together = 8;           // signs that are looked at as one number
+constexpr int worth_narrowing = 24;  // rows; fewer are as quickly looked at with those that no longer cut
+constexpr int worth_a_box = 1024;    // values of rows at generators; fewer are as quickly found as a box is looked at
+constexpr int together = 8;          // signs that are looked at as one number
 constexpr std::uint64_t lowest_bits = 0x0101010101010101;  // of these signs
 
 // Of the first of them only.
@@ -135,23 +136,29 @@ bool Opening<Words>::look_at_open_rows(Cell<Words>& cell, Frame& before) {
     signs_.clear();
     row_sides_.clear(n);
     const Points points{generators.point(0), generators.error.data(), cell.size()};
-    if (!sides_at(rows, points, norm, doubt, values_.data(), row_sides_)) return false;
+    in_doubt_.clear(n);
+    if (!sides_at(rows, points, norm, doubt, values_.data(), row_sides_, in_doubt_)) return false;
 
-    signs_.resize(static_cast<std::size_t>(cell.size()) * n);
+    signs_.resize(values_.size());
+    std::transform(values_.begin(), values_.end(), signs_.begin(),
+                   [](double value) { return static_cast<std::int8_t>(value > 0 ? positive : negative); });
     bool any_zero = false;
     for (int v = 0; v < cell.size(); ++v) {
         stop_.check();
-        double* value = values_.data() + static_cast<std::ptrdiff_t>(v) * n;
-        std::int8_t* sign = signs_.data() + static_cast<std::ptrdiff_t>(v) * n;
-        if (!signs_at(rows, 0, generators.point(v), generators.error[v], norm, doubt, value, sign, nullptr)) continue;
+        const double error = generators.error[v];
+        bool asked = false;
         for (int c = 0; c < n; ++c) {
-            if (sign[c] != 0) continue;
-            sign[c] = static_cast<std::int8_t>(
-                crossing_.doubtful_sign(*cell.frame, cell, v, cell.facets_of[v], open_rows_.rows[c], value[c]));
-            if (sign[c] > 0) row_sides_.positive.set(c);
-            if (sign[c] < 0) row_sides_.negative.set(c);
-            any_zero |= sign[c] == 0;
+            const double value = values_[v * n + c];
+            if (!in_doubt_.has(c) || std::abs(value) > norm[c] * error + doubt[c]) continue;
+            const int sign =
+                crossing_.doubtful_sign(*cell.frame, cell, v, cell.facets_of[v], open_rows_.rows[c], value);
+            signs_[v * n + c] = static_cast<std::int8_t>(sign);
+            if (sign > 0) row_sides_.positive.set(c);
+            if (sign < 0) row_sides_.negative.set(c);
+            any_zero |= sign == 0;
+            asked = true;
         }
+        if (!asked) continue;
         // Other cells of the frame before have the same generator.
         before.generators.error[origins_[v]] = generators.error[v];
         before.generators.exact[origins_[v]] = generators.exact[v];
@@ -286,7 +293,8 @@ auto Opening<Words>::look_at_eight(const Cell<Words>& cell, int first) const -> 
     const std::size_t size = frame.sign.size();
     EightRows rows;
     for (const int g : cell.generators) {
-        const std::size_t at = frame.rows.size() * static_cast<std::size_t>(g) + static_cast<std::size_t>(cell.row + first);
+        const std::size_t at =
+            frame.rows.size() * static_cast<std::size_t>(g) + static_cast<std::size_t>(cell.row + first);
         std::uint64_t signs = 0;
         if (at + together <= size) {
             std::memcpy(&signs, frame.sign.data() + at, together);
@@ -338,7 +346,8 @@ template <int Words>
 bool Opening<Words>::narrow_to_cutting(Cell<Words>& cell) {
     const std::shared_ptr<Frame> before = cell.frame;
     if (2 * static_cast<int>(columns_.size()) > before->count() - cell.row) return false;
-    for (std::size_t i = 0; i < left_.size(); ++i) settle_some(cell, left_[i], static_cast<int>(i) * together, together);
+    for (std::size_t i = 0; i < left_.size(); ++i)
+        settle_some(cell, left_[i], static_cast<int>(i) * together, together);
     cell.frame = fresh_frame(cell.stage);
     cell.frame->keep(*before, columns_, dimensions_);
     cell.frame->take_columns(

@@ -65,6 +65,7 @@ class Opening {
     RowTable open_rows_;
     RowBox box_;
     RowSides row_sides_;
+    RowBits in_doubt_;
     std::vector<int> columns_, zeros_;
 
     // On which sides of eight rows that are left a cell has generators: the lowest bit of a byte for each row.
