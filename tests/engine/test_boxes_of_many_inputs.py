@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import logging
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,12 @@ import pytest
 import polyfold as pf
 from helpers.box_oracle import BoxOracle
 from helpers.shared_files import MNIST, MODELS
+from polyfold.domain.domain import Domain, written_out
+from polyfold.domain.points import contains
 from polyfold.engine.proof.box_proof import box_proof
+
+# The fields of a domain behind its input rows.
+LATER = ("input_offsets", "parameter_rows", "parameter_offsets")
 
 Layers = list[tuple[np.ndarray, np.ndarray]]
 
@@ -136,4 +142,71 @@ def test_around_pictures() -> None:
     program = pf.unfold(network, max_cells=1).program
     layers = [(affine.blocks[0].weight, affine.bias) for affine in program.affines]
     for x in pictures(20):
-        compared(network, layers, x, 0.005)
+        atlas = compared(network, layers, x, 0.005)
+        agreed(atlas, x, explored=len(atlas) < 3)
+
+
+def agreed(atlas: pf.Atlas, x: np.ndarray, explored: bool) -> None:
+    """Every question about a box around a point has the cells of the atlas."""
+    source, domain = atlas.program, atlas.domain
+    assert pf.count(source, domain).cells == len(atlas)
+    regions = pf.regions(atlas)
+    assert len(pf.regions(source, domain)) == len(regions)
+    found = pf.stats.classes(atlas)
+    # One class wins on each part, which the network says at the part's witness; parts are cells of one more network.
+    outputs, _ = source.evaluate(found.atlas.witnesses)
+    assert (outputs.argmax(axis=1) == found.label).all()
+    assert set(found.cell.tolist()) == set(range(len(atlas)))
+    assert pf.count(found.atlas.program, domain).cells == len(found.atlas)
+    if explored:
+        around = pf.explore(source, x, domain)
+        assert around.complete
+        assert {row.tobytes() for row in around.patterns} == {row.tobytes() for row in atlas.patterns}
+        assert len(pf.regions(around)) == len(regions)
+
+
+def test_all_questions_agree() -> None:
+    layers = layers_of((20, 8, 6, 3), 0)
+    x = np.random.default_rng(0).normal(size=20) / 2
+    agreed(pf.unfold(layers, pf.box(x - 0.1, x + 0.1)), x, explored=True)
+
+
+def test_a_thin_cell_of_many_inputs() -> None:
+    """A wall cuts off a corner. Two sides are met, or missed, by so little that floats are in doubt: integers tell."""
+    rng = np.random.default_rng(0)
+    x, row, radius = 30 * rng.random(300), rng.normal(size=300), 1e-6
+    row[:2] = 0.12, 0.12 * (1 - 1e-2)
+    # What is left of the wall's form if all other coordinates stay in the corner.
+    rest = 2 * radius * 0.12 * (1 - 5e-3)
+    layers = [
+        (row[None], np.array([rest - float(row @ x) - radius * np.abs(row).sum()])),
+        (np.ones((1, 1)), np.zeros(1)),
+    ]
+    low, high = x - radius, x + radius
+    atlas = pf.unfold(layers, pf.box(low, high))
+    assert len(atlas) == 2 == pf.count(layers, pf.box(low, high)).cells
+    assert pf.certify(atlas).level == "certified"
+    weights = [Fraction(w) for w in row]
+    ends = [[Fraction(u) for u in end.tolist()] for end in (low, high)]
+    left = Fraction(float(layers[0][1][0])) + sum(w * ends[int(w > 0)][k] for k, w in enumerate(weights))
+    met = {2 * k + int(w > 0) for k, w in enumerate(weights)}
+    met |= {2 * k + int(w < 0) for k, w in enumerate(weights) if abs(w) * (ends[1][k] - ends[0][k]) < left}
+    assert 0 not in met and 2 in met
+    on = int(atlas.signs()[:, 0].argmax())
+    walls = atlas.facet_wall[atlas.facets(on)]
+    rows = walls[walls >= atlas.gates] - atlas.gates
+    assert set(np.where(rows < 300, 2 * rows, 2 * (rows - 300) + 1).tolist()) == met
+
+
+def test_the_sides_of_a_box_take_no_memory() -> None:
+    """They are a view of a vector, with the digest, and the cells, of the same rows in a matrix."""
+    box = pf.box(-1, 1).resolve(64)
+    matrix = Domain(box.origin, box.basis, written_out(box.input_rows), *(getattr(box, n) for n in LATER))
+    assert box.input_rows.base is not None and np.array_equal(box.input_rows, matrix.input_rows)
+    assert box.digest == matrix.digest == Domain.from_json(box.to_json()).digest
+    points = np.random.default_rng(0).normal(size=(50, 64)) / 3
+    points[0] = 0.0
+    assert (contains(box, points) == contains(matrix, points)).all() and contains(box, points)[0]
+    layers = layers_of((64, 4, 1), 0)
+    one, other = (pf.unfold(layers, where) for where in (box, matrix))
+    assert one.arrays_digest == other.arrays_digest
