@@ -33,7 +33,7 @@ class EdgesCut {
     // Of a section with these vertices, numbered from `first` on, of which every edge lies on so many of the cell's
     // facets: those that the rows cut.
     void find(std::span<const SectionVertex> vertices, int first, int facets_of_edge, int facets, std::uint64_t rows) {
-        edges_.clear();
+        size_ = 0;
         if (facets_of_edge == 0)
             add_whole_section(first, rows);
         else if (vertices.size() <= in_word)
@@ -42,7 +42,7 @@ class EdgesCut {
             find<any_number>(vertices, first, facets_of_edge, facets, rows);
     }
 
-    std::size_t size() const { return edges_.size(); }
+    std::size_t size() const { return size_; }
     std::span<const Edge> by(int row) const { return {edges_.data() + start_[row], end_[row] - start_[row]}; }
 
   private:
@@ -50,16 +50,22 @@ class EdgesCut {
     static constexpr std::size_t in_word = 64;
     static constexpr int any_number = 0;  // of words; a single one is worth a loop of its own
 
-    std::vector<Edge> edges_;
+    std::vector<Edge> edges_;  // and room for more
+    std::size_t size_ = 0;
     std::array<std::size_t, most_rows> start_{}, end_{};
 
     // Sets of vertices, so many words each: on a facet, on a row's positive side, beside a vertex.
     std::vector<Bits> on_facet_, positive_, beside_;
     std::vector<std::size_t> crowded_;  // vertices on more facets than they have to be
 
+    void make_room(std::size_t more) {
+        if (size_ + more > edges_.size()) edges_.resize(2 * (size_ + more));
+    }
+
     // The section is an edge.
     void add_whole_section(int first, Bits rows) {
-        edges_.push_back({first, first + 1});
+        make_room(1);
+        edges_[size_++] = {first, first + 1};
         for_each_row(rows, [&](int row) {
             start_[row] = 0;
             end_[row] = 1;
@@ -70,11 +76,14 @@ class EdgesCut {
     void find(std::span<const SectionVertex> vertices, int first, int facets_of_edge, int facets, Bits rows) {
         const std::size_t size = vertices.size();
         const std::size_t words = Words == any_number ? (size + in_word - 1) / in_word : Words;
-        on_facet_.assign(facets * words, 0);
+        if (on_facet_.size() < facets * words) on_facet_.resize(facets * words);
         if (positive_.size() < most_rows * words) positive_.resize(most_rows * words);
         if (beside_.size() < size * words) beside_.resize(size * words);
         Bits *const on_facet = on_facet_.data(), *const positive = positive_.data(), *const beside = beside_.data();
-        for_each_row(rows, [&](int row) { std::fill_n(positive + row * words, words, Bits{0}); });
+        for (std::size_t i = 0; i < facets * words; ++i) on_facet[i] = 0;
+        for_each_row(rows, [&](int row) {
+            for (std::size_t w = 0; w < words; ++w) positive[row * words + w] = 0;
+        });
         for (std::size_t v = 0; v < size; ++v) {
             const std::size_t word = v / in_word;
             const Bits bit = Bits{1} << (v % in_word);
@@ -99,27 +108,27 @@ class EdgesCut {
         }
         if (!crowded_.empty()) find_beside_crowded(vertices, facets_of_edge, words);
         for_each_row(rows, [&](int row) {
-            start_[row] = edges_.size();
-            add_edges_across<Words>(positive + row * words, static_cast<int>(size), words, first);
-            end_[row] = edges_.size();
+            start_[row] = size_;
+            add_edges_across(positive + row * words, size, words, first);
+            end_[row] = size_;
         });
     }
 
     // From the side of a row with fewer vertices.
-    template <int Words>
-    void add_edges_across(const Bits* positive, int size, std::size_t words, int first) {
-        int positives = 0;
-        for (std::size_t w = 0; w < words; ++w) positives += std::popcount(positive[w]);
+    [[gnu::always_inline]] void add_edges_across(const Bits* positive, std::size_t size, std::size_t words, int first) {
+        std::size_t positives = 0;
+        for (std::size_t w = 0; w < words; ++w) positives += static_cast<std::size_t>(std::popcount(positive[w]));
         const Bits turned = 2 * positives <= size ? 0 : ~Bits{0};
         for (std::size_t w = 0; w < words; ++w) {
             const Bits all = w + 1 < words ? ~Bits{0} : ~Bits{0} >> (words * in_word - size);
             for (Bits here = (positive[w] ^ turned) & all; here; here &= here - 1) {
                 const std::size_t a = w * in_word + std::countr_zero(here);
+                make_room(size);
                 for (std::size_t v = 0; v < words; ++v)
                     for (Bits there = beside_[a * words + v] & ~(positive[v] ^ turned); there; there &= there - 1) {
                         const std::size_t b = v * in_word + std::countr_zero(there);
-                        edges_.push_back(
-                            {first + static_cast<int>(std::min(a, b)), first + static_cast<int>(std::max(a, b))});
+                        edges_[size_++] = {first + static_cast<int>(std::min(a, b)),
+                                           first + static_cast<int>(std::max(a, b))};
                     }
             }
         }
