@@ -52,9 +52,6 @@ class LpWalk {
     struct Found {
         Side side = Side::none;
         InnerPoint point;
-        Tableau table;              // stands at a corner behind the wall, or nowhere
-        std::vector<double> rates;  // the wall's in this table
-        double value = 0;
     };
     Found above_, below_;
 
@@ -73,17 +70,18 @@ class LpWalk {
     void look_for(LpCell& cell, int side, Found& found);
     bool settle_by_program(LpCell& cell, int side, Found& found);
     bool find_middle(LpCell& cell);
-    Simplex::Result largest_over(LpCell& cell, int side);
+    Simplex::Result largest_over(LpCell& cell, const double* form, double sign);
     bool is_below(const LpCell& cell, int side);
     Tableau beyond_;  // room to work: a cell's table on its way to another corner
     void look_exactly(LpCell& cell, int side, Found& found);
+    bool counts_by_halves(const LpCell& cell) const;
     CellPointer cut(LpCell& cell);
-    void stand_beyond(LpCell& cell, int side, Found& found);
-    void keep_corner(const LpCell& cell, Found& found) const;
-    void take_side(LpCell& cell, int side, Found& found) const;
+    CellPointer copy_of(const LpCell& cell);
+    void take_side(LpCell& cell, int side, const Found& found) const;
     void record_touching(LpCell& cell) const;
 
     bool stand_in(LpCell& cell);
+    void reach(LpCell& cell, int row);
     double upper_bound(const LpCell& cell, const double* form, double sign, double error);
     std::vector<double> multipliers_;  // by edge, for upper_bound
     int rows_in_doubt(const LpCell& cell, const double* point) const;
