@@ -15,6 +15,8 @@ constexpr int most_points = 24;
 constexpr int cuts_until_pruned = 6;
 constexpr int most_halvings = 4096;
 constexpr double everything = std::numeric_limits<double>::infinity();
+// A point where a wall has this share of the most that it may have in the box is far enough on its side.
+constexpr double far_enough = 0x1p-5;
 
 double power_of_two_below(double value) {
     int exponent = 0;
@@ -161,13 +163,9 @@ bool LpWalk::stand_in(LpCell& cell) {
 
 // Walk to a corner on the right side of a row; the table then stands there, or nowhere.
 void LpWalk::reach(LpCell& cell, int row) {
-    const double* form = cell.forms[row];
-    if (dim_ >= many_dimensions) {
-        if (largest_over(cell, form, 1) != Simplex::Result::optimal) cell.table.leave();
-        return;
-    }
-    simplex_.stand(cell.box(), cell.forms, cell.table);
-    if (simplex_.maximise(form, 1, 16 * rounding::lp_tolerance) != Simplex::Result::stopped) cell.table.leave();
+    const double enough = 16 * rounding::lp_tolerance;
+    largest_over(cell, cell.forms[row], 1, enough);
+    if (!(simplex_.value() > enough)) cell.table.leave();
 }
 
 // Whether the cell has inner points on that side of the wall: floats propose, a point or a bound proves, exact
@@ -175,24 +173,27 @@ void LpWalk::reach(LpCell& cell, int row) {
 void LpWalk::look_for(LpCell& cell, int side, Found& found) {
     const double* form = form_.entries.data();
     largest_->start(form, side, form_.error);
-    if (largest_->bound() < 0) return;
-    if (settle_by_program(cell, side, found)) return;
-    if (find_middle(cell) && settle_by_program(cell, side, found)) return;
+    const double most = largest_->bound();
+    if (most < 0) return;
+    // Not just to the first corner on that side: inner points that keep away from all walls save exact arithmetic.
+    const double enough = far_enough * most;
+    if (settle_by_program(cell, side, enough, found)) return;
+    if (find_middle(cell) && settle_by_program(cell, side, enough, found)) return;
     look_exactly(cell, side, found);
 }
 
 // Whether a linear program in floats tells, and its answer is proved.
-bool LpWalk::settle_by_program(LpCell& cell, int side, Found& found) {
+bool LpWalk::settle_by_program(LpCell& cell, int side, double enough, Found& found) {
     const double* form = form_.entries.data();
-    // Not just to the first corner on that side: inner points that keep away from all walls save exact arithmetic.
-    const Simplex::Result result = largest_over(cell, form, side);
-    if (result == Simplex::Result::stopped) return is_below(cell, side);
-    if (result != Simplex::Result::optimal) return false;
+    const Simplex::Result result = largest_over(cell, form, side, enough);
+    if (result != Simplex::Result::stopped && result != Simplex::Result::optimal) return false;
+    const double value = simplex_.value();
+    if (value < 0) return is_below(cell, side);
     const std::vector<double> middle = centre(cell);
     std::vector<double>& point = found.point.coordinates;
     point.assign(padded(dim_ + 1), 0.0);
     simplex_.point(point.data());
-    const double value = simplex_.value(), inner = side * dot(form, middle.data(), padded(dim_ + 1));
+    const double inner = side * dot(form, middle.data(), padded(dim_ + 1));
     // From the corner a little towards the middle: inside, and still on the side that was asked for.
     const double share = value > 0 ? std::min(0.25, 0.5 * value / (value - std::min(inner, 0.0))) : 0x1p-6;
     for (int k = 0; k < dim_; ++k) point[k] += share * (middle[k] - point[k]);
@@ -211,17 +212,18 @@ bool LpWalk::settle_by_program(LpCell& cell, int side, Found& found) {
     return true;
 }
 
-// Walk to the corner of the cell where a form, times +-1, is largest; stopped where it is known not to be positive.
-auto LpWalk::largest_over(LpCell& cell, const double* form, double sign) -> Simplex::Result {
+// Walk to the corner of the cell where a form, times +-1, is largest; stopped where it is more than enough, or known not
+// to become positive.
+auto LpWalk::largest_over(LpCell& cell, const double* form, double sign, double enough) -> Simplex::Result {
     if (!stand_in(cell)) return Simplex::Result::failed;
-    if (dim_ < many_dimensions) return simplex_.maximise(form, sign, everything);
+    if (dim_ < many_dimensions) return simplex_.maximise(form, sign, enough);
     beyond_ = cell.table;
     simplex_.stand(cell.box(), cell.forms, beyond_);
     const auto result = simplex_.descend(form, sign, -16 * rounding::lp_tolerance);
     if (result == Simplex::Result::stopped) return result;
     if (result == Simplex::Result::optimal) std::swap(cell.table, beyond_);
     simplex_.stand(cell.box(), cell.forms, cell.table);
-    return result == Simplex::Result::optimal ? result : simplex_.maximise(form, sign, everything);
+    return result == Simplex::Result::optimal ? result : simplex_.maximise(form, sign, enough);
 }
 
 // Whether the rows where the simplex stands prove that the cell has nothing on that side of the wall.

@@ -68,9 +68,9 @@ class LpWalk {
     void load_form(const StageMap& map, int row);
     int sign_at(const LpCell& cell, const double* point, double size, const ExactVector* exact) const;
     void look_for(LpCell& cell, int side, Found& found);
-    bool settle_by_program(LpCell& cell, int side, Found& found);
+    bool settle_by_program(LpCell& cell, int side, double enough, Found& found);
     bool find_middle(LpCell& cell);
-    Simplex::Result largest_over(LpCell& cell, const double* form, double sign);
+    Simplex::Result largest_over(LpCell& cell, const double* form, double sign, double enough);
     bool is_below(const LpCell& cell, int side);
     Tableau beyond_;  // room to work: a cell's table on its way to another corner
     void look_exactly(LpCell& cell, int side, Found& found);
