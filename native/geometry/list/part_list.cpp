@@ -51,6 +51,10 @@ bool read_code(const std::int8_t* sign, int rows, std::uint64_t& code) {
     return vanishing == 0;
 }
 
+bool vanish_all(const std::int8_t* sign, int rows) {
+    return std::all_of(sign, sign + rows, [](std::int8_t s) { return s == zero; });
+}
+
 template <class Visit>
 void for_each_bit(std::uint64_t bits, Visit visit) {
     for (; bits; bits &= bits - 1) visit(std::countr_zero(bits));
@@ -71,22 +75,35 @@ bool PartList<Words>::look_at(const Cell<Words>& cell) {
     if (rows_ > most_rows || !cell.lines.empty() || cell.facets.size() > most_facets) return false;
     Bits some = 0, all = ~Bits{0};
     made_ = 0;
+    moving_.clear();
+    still_.clear();
     if (vertices_.size() < cell.generators.size()) vertices_.resize(2 * cell.generators.size());
-    for (const int g : cell.generators) {
+    for (int v = 0; v < cell.size(); ++v) {
+        const int g = cell.generators[v];
+        const std::int8_t* const sign = frame.signs(g) + cell.row;
         Bits code = 0;
-        if (!read_code(frame.signs(g) + cell.row, rows_, code)) return false;
+        if (!read_code(sign, rows_, code)) {
+            if (!vanish_all(sign, rows_)) return false;
+            still_.push_back(v);
+            continue;
+        }
         vertices_[made_++] = {code, 0, frame.generators.at_infinity[g] != 0};
+        moving_.push_back(v);
         some |= code;
         all &= code;
     }
     cutting_ = some & ~all;
+    // So many may hold a facet by themselves, which then lies on the rows.
+    if (static_cast<int>(still_.size()) >= problem_.dim) return false;
     return !may_make_too_many(std::popcount(cutting_), problem_.dim);
 }
 
 template <int Words>
 bool PartList<Words>::find(Cell<Words>& cell) {
     start(cell);
-    return cutting_ == 0 || cut(cell, 0, 0, cutting_);
+    if (cutting_ != 0 && !cut(cell, 0, 0, cutting_)) return false;
+    hand_out_still(cell);
+    return true;
 }
 
 // The cell itself is the first section.
@@ -107,16 +124,25 @@ void PartList<Words>::start(const Cell<Words>& cell) {
     for (std::size_t bit = 0; bit < slots_.size(); ++bit) bit_of_slot_[slots_[bit]] = static_cast<int>(bit);
 
     parts_.clear(rows_, point_registers_);
-    make_room(cell.size());
-    for (int v = 0; v < cell.size(); ++v) {
-        const int g = cell.generators[v];
-        cell.facets_of[v].for_each([&](int s) { vertices_[v].facets |= Bits{1} << bit_of_slot_[s]; });
-        read_values(frame, first, g, values(v));
-        copy_into(point(v), cell.point(v), dimensions_);
+    make_room(moving_.size());
+    for (int v = 0; v < made_; ++v) {
+        const int place = moving_[v];
+        vertices_[v].facets = facets_at(cell, place);
+        read_values(frame, first, cell.generators[place], values(v));
+        copy_into(point(v), cell.point(place), dimensions_);
         hand_out(v, 0, parts_);
     }
+    still_facets_.clear();
+    for (const int place : still_) still_facets_.push_back(facets_at(cell, place));
     levels_[0].first = 0;
-    levels_[0].last = cell.size();
+    levels_[0].last = made_;
+}
+
+template <int Words>
+auto PartList<Words>::facets_at(const Cell<Words>& cell, int place) const -> Bits {
+    Bits facets = 0;
+    cell.facets_of[place].for_each([&](int s) { facets |= Bits{1} << bit_of_slot_[s]; });
+    return facets;
 }
 
 template <int Words>
@@ -130,10 +156,22 @@ void PartList<Words>::make_room(std::size_t vertices) {
 template <int Words>
 void PartList<Words>::hand_out(int v, Bits chain, PartTable& parts) {
     const Vertex& vertex = vertices_[v];
-    const Lanes* at = point(v);
-    const double scale = vertex.infinite ? 1.0 : 1 / at[last_register_][last_lane_];
+    parts.add_vertex(vertex.code, chain, vertex.facets, vertex.infinite, scaled(point(v), vertex.infinite));
+}
+
+template <int Words>
+const Lanes* PartList<Words>::scaled(const Lanes* at, bool infinite) {
+    const double scale = infinite ? 1.0 : 1 / at[last_register_][last_lane_];
     for (int i = 0; i < point_registers_; ++i) scaled_[i] = at[i] * scale;
-    parts.add_vertex(vertex.code, chain, vertex.facets, vertex.infinite, scaled_.data());
+    return scaled_.data();
+}
+
+template <int Words>
+void PartList<Words>::hand_out_still(const Cell<Words>& cell) {
+    for (const int place : still_) {
+        copy_into(points_.data(), cell.point(place), dimensions_);
+        parts_.add_to_all(cell.at_infinity(place), scaled(points_.data(), cell.at_infinity(place)));
+    }
 }
 
 // The edges of a section that one of the rows cuts.
@@ -185,6 +223,8 @@ void PartList<Words>::add_edge_if_any(Section& section, int a, int b, Bits rows,
     if (std::popcount(to.facets) != facets + 1)
         for (int other = section.first; other < section.last; ++other)
             if (other != a && other != b && (vertices_[other].facets & common) == common) return;
+    for (const Bits still : still_facets_)
+        if ((still & common) == common) return;
     section.add({a, b, cutting});
 }
 
@@ -202,6 +242,7 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
         rows ^= bit;
         Bits some = 0, all = ~Bits{0};
         levels_[level].list_edges_cut_by(bit, cut_);
+        if (cut_.empty()) return false;  // the row meets the section only between vertices where all rows vanish
         // Many vertices lie between the same parts: put them together before all these parts get them.
         const bool gather = cut_.size() << (level + 1) >= worth_gathering;
         if (gather) gathered_.clear(rows_, point_registers_);

@@ -20,6 +20,9 @@ namespace polyfold {
 // Where rows meet the cell's faces and each other in general position, the parts around a vertex are all those with the
 // signs that the other rows have there, and all walls through the vertex bound them: the rows are like coordinate
 // planes, whatever the cell's own face looks like. Where they do not, `find` gives up.
+//
+// A vertex of the cell where all rows vanish, as on the rays along which a layer before is off, is one of all sections
+// and of all parts. Nothing is cut there; see decision 64.
 template <int Words>
 class PartList {
   public:
@@ -92,6 +95,9 @@ class PartList {
     Bits cutting_ = 0;  // rows that cut the cell
     std::vector<int> slots_;
 
+    std::vector<int> moving_, still_;  // the cell's vertices, and those where all rows vanish, by their places in it
+    std::vector<Bits> still_facets_;
+
     // Vertices of all sections on the way down: where they are, which is asked of only for the witnesses, and the
     // values of all rows, by which everything is decided.
     int row_registers_ = 0;
@@ -114,6 +120,8 @@ class PartList {
     RowValues* values(int v) { return values_.data() + static_cast<std::ptrdiff_t>(v) * row_registers_; }
 
     void start(const Cell<Words>& cell);
+    Bits facets_at(const Cell<Words>& cell, int place) const;
+    void hand_out_still(const Cell<Words>& cell);
     void find_edges(int level, Bits rows);
     void add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const;
     bool cut(Cell<Words>& cell, int level, Bits chain, Bits rows);
@@ -122,6 +130,7 @@ class PartList {
     Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
     void read_values(const Frame& frame, int first, int generator, RowValues* values) const;
     void hand_out(int v, Bits chain, PartTable& parts);
+    const Lanes* scaled(const Lanes* at, bool infinite);
     void make_room(std::size_t vertices);
 };
 

@@ -68,6 +68,14 @@ class PartTable {
         }
     }
 
+    // One that lies on all rows is a vertex of all parts. It says nothing of their facets: others on these do.
+    void add_to_all(bool infinite, const Lanes* point) {
+        for (int index = 0; index < size(); ++index) {
+            parts_[index].open |= infinite;
+            add_up<any_number>(point, (infinite ? drifts_ : sums_).data() + index * registers_);
+        }
+    }
+
   private:
     static constexpr int table_bits = 13;
     static constexpr int table_size = 1 << table_bits;
