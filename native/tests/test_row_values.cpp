@@ -62,7 +62,7 @@ struct Tally {
         const Known from = known_at(all, 0), to = known_at(all, 1);
         const Share share = share_between(from.data(), to.data(), registers, 0);
         Known at;
-        const KnownSigns signs = inherit_values(share, registers, from.data(), to.data(), at.data());
+        const KnownSigns signs = inherit_values(share, registers, all_registers(registers), from.data(), to.data(), at.data());
         for (int r = 1; r < rows; ++r) {
             const auto& [start, end, third] = all[static_cast<std::size_t>(r)].exact;
             const Wide exact = static_cast<Wide>(start) * all[0].exact[1] - static_cast<Wide>(end) * all[0].exact[0];
@@ -88,14 +88,14 @@ struct Tally {
         std::array<Known, 2> ends;
         for (std::size_t v = 0; v < 2; ++v) {
             const Share share = share_between(at[0].data(), at[v + 1].data(), registers, 0);
-            inherit_values(share, registers, at[0].data(), at[v + 1].data(), ends[v].data());
+            inherit_values(share, registers, all_registers(registers), at[0].data(), at[v + 1].data(), ends[v].data());
         }
         // Up to positive factors, values at the ends of the segment, and of these at the point where both vanish.
         const auto second_at = [&](std::size_t v) { return second[0] * -first[v + 1] + second[v + 1] * first[0]; };
         if (second_at(0) <= 0 || second_at(1) >= 0) return;
         const Share share = share_between(ends[0].data(), ends[1].data(), registers, 1);
         Known meet;
-        const KnownSigns signs = inherit_values(share, registers, ends[0].data(), ends[1].data(), meet.data());
+        const KnownSigns signs = inherit_values(share, registers, all_registers(registers), ends[0].data(), ends[1].data(), meet.data());
         for (int r = 2; r < rows; ++r) {
             const auto& row = all[static_cast<std::size_t>(r)].exact;
             const auto row_at = [&](std::size_t v) {

@@ -48,6 +48,12 @@ class GrowingArray {
         std::memcpy(static_cast<void*>(data_ + size_), values, count * sizeof(T));
         size_ += count;
     }
+    // So many new numbers, which are whatever was in memory.
+    T* extend(std::size_t count) {
+        if (size_ + count > capacity_) reserve(std::max(2 * capacity_ + 16, size_ + count));
+        size_ += count;
+        return data_ + size_ - count;
+    }
     void assign(std::size_t count, T value) {
         resize(count);
         std::fill_n(data_, count, value);

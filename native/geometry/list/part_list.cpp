@@ -10,19 +10,16 @@ namespace polyfold {
 
 namespace {
 
-constexpr int most_facets = 64;
-constexpr std::size_t worth_gathering = 32;  // times that parts would get a vertex
-constexpr int worth_searching = 10;          // vertices; fewer are looked at as quickly one by one
+constexpr int worth_searching = 10;  // vertices; fewer are looked at as quickly one by one
 
-// More parts than so many rows make in general position.
-bool may_make_too_many(int rows, int dim) {
-    if (rows > most_rows) return true;
+// How many parts rows make in general position; or some number that is too large.
+int parts_made_by(int rows, int dim) {
     std::int64_t parts = 1, choices = 1;
     for (int k = 1; k <= std::min(rows, dim) && parts <= PartTable::most_parts; ++k) {
         choices = choices * (rows - k + 1) / k;
         parts += choices;
     }
-    return parts > PartTable::most_parts;
+    return static_cast<int>(parts);
 }
 
 // Numbers into registers of their own; nothing is behind the last one.
@@ -73,7 +70,7 @@ bool PartList<Words>::look_at(const Cell<Words>& cell) {
     const Frame& frame = *cell.frame;
     rows_ = frame.count() - cell.row;
     if (rows_ > most_rows || !cell.lines.empty() || cell.facets.size() > most_facets) return false;
-    Bits some = 0, all = ~Bits{0};
+    Codes codes;
     made_ = 0;
     moving_.clear();
     still_.clear();
@@ -87,15 +84,15 @@ bool PartList<Words>::look_at(const Cell<Words>& cell) {
             still_.push_back(v);
             continue;
         }
-        vertices_[made_++] = {code, 0, frame.generators.at_infinity[g] != 0};
+        vertices_[made_++] = {code, frame.generators.at_infinity[g] ? at_infinity : 0};
         moving_.push_back(v);
-        some |= code;
-        all &= code;
+        codes.see(code);
     }
-    cutting_ = some & ~all;
     // So many may hold a facet by themselves, which then lies on the rows.
     if (static_cast<int>(still_.size()) >= problem_.dim) return false;
-    return !may_make_too_many(std::popcount(cutting_), problem_.dim);
+    cutting_ = codes.differing();
+    most_parts_ = parts_made_by(std::popcount(cutting_), problem_.dim);
+    return most_parts_ <= PartTable::most_parts;
 }
 
 template <int Words>
@@ -123,15 +120,15 @@ void PartList<Words>::start(const Cell<Words>& cell) {
     bit_of_slot_.resize(cell.slots.size());
     for (std::size_t bit = 0; bit < slots_.size(); ++bit) bit_of_slot_[slots_[bit]] = static_cast<int>(bit);
 
-    parts_.clear(rows_, point_registers_);
+    parts_.clear(rows_, point_registers_, most_parts_);
     make_room(moving_.size());
     for (int v = 0; v < made_; ++v) {
         const int place = moving_[v];
-        vertices_[v].facets = facets_at(cell, place);
+        vertices_[v].facets |= facets_at(cell, place);
         read_values(frame, first, cell.generators[place], values(v));
         copy_into(point(v), cell.point(place), dimensions_);
-        hand_out(v, 0, parts_);
     }
+    with_registers([&]<int Registers>() { hand_out<Registers>(0, made_, 0); });
     still_facets_.clear();
     for (const int place : still_) still_facets_.push_back(facets_at(cell, place));
     levels_[0].first = 0;
@@ -152,25 +149,36 @@ void PartList<Words>::make_room(std::size_t vertices) {
     if (values_.size() < vertices * row_registers_) values_.resize(2 * vertices * row_registers_);
 }
 
-// Give a vertex to all parts around it: at t = 1, or as a direction.
+// Give vertices of the section that these rows make to all parts around them, at t = 1, or as directions. Those that
+// come one after the other and lie between the same parts are put together first.
 template <int Words>
-void PartList<Words>::hand_out(int v, Bits chain, PartTable& parts) {
-    const Vertex& vertex = vertices_[v];
-    parts.add_vertex(vertex.code, chain, vertex.facets, vertex.infinite, scaled(point(v), vertex.infinite));
-}
-
-template <int Words>
-const Lanes* PartList<Words>::scaled(const Lanes* at, bool infinite) {
-    const double scale = infinite ? 1.0 : 1 / at[last_register_][last_lane_];
-    for (int i = 0; i < point_registers_; ++i) scaled_[i] = at[i] * scale;
-    return scaled_.data();
+template <int Registers>
+void PartList<Words>::hand_out(int first, int last, Bits chain) {
+    const int registers = Registers == PartTable::any_number ? point_registers_ : Registers;
+    const Lanes* at = point(first);
+    Lanes* const sum = sum_.data();
+    for (int v = first; v < last;) {
+        const Bits code = vertices_[v].code, infinite = vertices_[v].facets & at_infinity;
+        Bits facets = 0;
+        for (int i = 0; i < registers; ++i) sum[i] = Lanes{};
+        do {
+            facets |= vertices_[v].facets;
+            const double scale = infinite ? 1.0 : 1 / at[last_register_][last_lane_];
+            for (int i = 0; i < registers; ++i) sum[i] += at[i] * scale;
+            at += registers;
+        } while (++v < last && vertices_[v].code == code && (vertices_[v].facets & at_infinity) == infinite);
+        parts_.template add_vertices<Registers>(code, chain, facets, sum);
+    }
 }
 
 template <int Words>
 void PartList<Words>::hand_out_still(const Cell<Words>& cell) {
     for (const int place : still_) {
-        copy_into(points_.data(), cell.point(place), dimensions_);
-        parts_.add_to_all(cell.at_infinity(place), scaled(points_.data(), cell.at_infinity(place)));
+        const bool infinite = cell.at_infinity(place);
+        const double scale = infinite ? 1.0 : 1 / cell.point(place)[problem_.dim];
+        copy_into(sum_.data(), cell.point(place), dimensions_);
+        for (int i = 0; i < point_registers_; ++i) sum_[i] *= scale;
+        parts_.add_to_all(infinite, sum_.data());
     }
 }
 
@@ -180,11 +188,12 @@ void PartList<Words>::find_edges(int level, Bits rows) {
     Section& section = levels_[level];
     section.edges = 0;
     const int first = section.first, last = section.last, facets = problem_.dim - level - 1;
+    if (facets == 0) return section.add({first, first + 1, rows});  // the section is an edge
     const bool searched = last - first >= worth_searching;
     if (searched) {
         search_.clear(last - first, slots_.size(), rows_);
         for (int v = first; v < last; ++v)
-            for_each_bit(vertices_[v].facets, [&](int facet) { search_.put(v - first, facet); });
+            for_each_bit(vertices_[v].facets & ~at_infinity, [&](int facet) { search_.put(v - first, facet); });
         // Among few the edges that no row cuts are sooner dropped than avoided.
         if (search_.many())
             for (int v = first; v < last; ++v)
@@ -194,10 +203,10 @@ void PartList<Words>::find_edges(int level, Bits rows) {
         const Vertex& from = vertices_[a];
         const auto add_if_cut = [&](int b) { section.add({a, b, (from.code ^ vertices_[b].code) & rows}); };
         // A simple vertex has an edge to those which lie on all of its facets but one.
-        if (std::popcount(from.facets) != facets + 1) {
+        if (from.facet_count() != facets + 1) {
             for (int b = a + 1; b < last; ++b) add_edge_if_any(section, a, b, rows, facets);
         } else if (searched) {
-            const auto for_each_facet = [&](auto visit) { for_each_bit(from.facets, visit); };
+            const auto for_each_facet = [&](auto visit) { for_each_bit(from.facets & ~at_infinity, visit); };
             const auto for_each_row_in_question = [&](auto visit) {
                 for_each_row(rows, [&](int row) { visit(row, (from.code & bit_of_row(row)) != 0); });
             };
@@ -208,7 +217,8 @@ void PartList<Words>::find_edges(int level, Bits rows) {
                 search_.for_each_beside(for_each_facet, a + 1 - first, visit);
         } else {
             for (int b = a + 1; b < last; ++b)
-                if (const Bits missing = from.facets & ~vertices_[b].facets; (missing & (missing - 1)) == 0)
+                if (const Bits missing = from.facets & ~vertices_[b].facets & ~at_infinity;
+                    (missing & (missing - 1)) == 0)
                     add_if_cut(b);
         }
     }
@@ -218,9 +228,9 @@ void PartList<Words>::find_edges(int level, Bits rows) {
 template <int Words>
 void PartList<Words>::add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const {
     const Vertex &from = vertices_[a], &to = vertices_[b];
-    const Bits cutting = (from.code ^ to.code) & rows, common = from.facets & to.facets;
+    const Bits cutting = (from.code ^ to.code) & rows, common = from.facets & to.facets & ~at_infinity;
     if (cutting == 0 || std::popcount(common) < facets) return;
-    if (std::popcount(to.facets) != facets + 1)
+    if (to.facet_count() != facets + 1)
         for (int other = section.first; other < section.last; ++other)
             if (other != a && other != b && (vertices_[other].facets & common) == common) return;
     for (const Bits still : still_facets_)
@@ -228,47 +238,81 @@ void PartList<Words>::add_edge_if_any(Section& section, int a, int b, Bits rows,
     section.add({a, b, cutting});
 }
 
+template <int Words>
+void PartList<Words>::Section::sort_edges_by_rows(Bits rows) {
+    for_each_row(rows, [&](int row) { count_by[row] = 0; });
+    if (cut_by.size() < most_rows * edges) cut_by.resize(2 * most_rows * edges);
+    for (std::size_t e = 0; e < edges; ++e)
+        for_each_row(edge[e].rows, [&](int row) { cut_by[row * edges + count_by[row]++] = static_cast<int>(e); });
+}
+
 // Cut a section, which the rows of `chain` have made, by each of these rows, and what they make of it by those behind.
 template <int Words>
 bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
     find_edges(level, rows);
-    Section& next = levels_[level + 1];
+    levels_[level].sort_edges_by_rows(rows);
     const int made = levels_[level].last;
     make_room(made + levels_[level].edges);
     while (rows) {
         stop_.check();
         const int row = std::countl_zero(rows);
-        const Bits bit = bit_of_row(row);
-        rows ^= bit;
-        Bits some = 0, all = ~Bits{0};
-        levels_[level].list_edges_cut_by(bit, cut_);
-        if (cut_.empty()) return false;  // the row meets the section only between vertices where all rows vanish
-        // Many vertices lie between the same parts: put them together before all these parts get them.
-        const bool gather = cut_.size() << (level + 1) >= worth_gathering;
-        if (gather) gathered_.clear(rows_, point_registers_);
-        for (const Edge& edge : cut_) {
-            if (!add_crossing(cell, edge, row, chain | bit)) return false;
-            const int v = made_ - 1;
-            if (gather)
-                hand_out(v, 0, gathered_);
-            else
-                hand_out(v, chain | bit, parts_);
-            some |= vertices_[v].code;
-            all &= vertices_[v].code;
-        }
-        if (gather) parts_.add_vertices(gathered_, chain | bit);
-        next.first = made;
-        next.last = made_;
-        if (const Bits cutting = some & ~all & rows)
-            if (!cut(cell, level + 1, chain | bit, cutting)) return false;
+        const Bits on = chain | bit_of_row(row);
+        rows &= ~on;
+        Bits behind = rows;
+        if (!with_registers([&]<int Registers>() { return make_section<Registers>(cell, level, row, on, behind); }))
+            return false;
+        if (behind && !cut(cell, level + 1, on, behind)) return false;
         made_ = made;
     }
     return true;
 }
 
+// The section where a row vanishes on a section, and all others of the chain vanish already. Of `rows` those are left
+// that cut it.
+template <int Words>
+template <int Registers>
+bool PartList<Words>::make_section(Cell<Words>& cell, int level, int row, Bits chain, Bits& rows) {
+    const Section& section = levels_[level];
+    const std::span<const int> edges = section.edges_cut_by(row);
+    if (edges.empty()) return false;  // the row meets the section only between vertices where all rows vanish
+    const unsigned used = registers_to_know(section, edges, bit_of_row(row), rows);
+    const int first = made_;
+    for (const int e : edges)
+        if (!add_crossing<Registers>(cell, section.edge[e], row, chain, used)) return false;
+    hand_out<Registers>(first, made_, chain);
+    if (rows) {
+        Codes codes;
+        for (int v = first; v < made_; ++v) codes.see(vertices_[v].code);
+        rows &= codes.differing();
+    }
+    levels_[level + 1].first = first;
+    levels_[level + 1].last = made_;
+    return true;
+}
+
+// Rows that have the same sign all over the section where this one vanishes need no values there. The others need some
+// where their signs are different at the ends of an edge, and where the section is to be cut again.
+template <int Words>
+unsigned PartList<Words>::registers_to_know(const Section& section, std::span<const int> edges, Bits row,
+                                            Bits rows) const {
+    Bits some = 0, all = ~Bits{0}, open = 0;
+    for (const int e : edges) {
+        const Bits from = vertices_[section.edge[e].from].code, to = vertices_[section.edge[e].to].code;
+        some |= from & to;
+        all &= from | to;
+        open |= from ^ to;
+    }
+    open &= ~row;
+    const Bits differing = (some & ~all) | open;
+    return registers_of(differing & rows ? differing : open, row_registers_);
+}
+
 // The vertex where the row vanishes on an edge, which is one of the section that the rows of `chain` make.
 template <int Words>
-bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain) {
+template <int Registers>
+[[gnu::always_inline]] inline bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
+                                                                 Bits chain, unsigned used) {
+    const int registers = Registers == PartTable::any_number ? point_registers_ : Registers;
     const Vertex &from = vertices_[edge.from], &to = vertices_[edge.to];
     const RowValues *from_values = values(edge.from), *to_values = values(edge.to);
     const double from_size = std::abs(value_of_row(from_values, row_registers_, row));
@@ -276,25 +320,29 @@ bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
     const double from_doubt = doubt_of_row(from_values, row_registers_, row);
     const double to_doubt = doubt_of_row(to_values, row_registers_, row);
     const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
-    const KnownSigns signs = inherit_values(share, row_registers_, from_values, to_values, values(made_));
 
-    const Lanes *start = point(edge.from), *end = point(edge.to);
-    Lanes* at = point(made_);
-    for (int i = 0; i < point_registers_; ++i) at[i] = start[i] + share.share * (end[i] - start[i]);
+    const Lanes* const start = points_.data() + static_cast<std::ptrdiff_t>(edge.from) * registers;
+    const Lanes* const end = points_.data() + static_cast<std::ptrdiff_t>(edge.to) * registers;
+    Lanes* const at = points_.data() + static_cast<std::ptrdiff_t>(made_) * registers;
+    for (int i = 0; i < registers; ++i) at[i] = start[i] + share.share * (end[i] - start[i]);
 
     // Where both ends have the same sign, so has the vertex.
     const Bits open = (from.code ^ to.code) & ~bit_of_row(row);
-    Vertex vertex{from.code & to.code, from.facets & to.facets, from.infinite && to.infinite};
-    if (vertex.infinite) at[last_register_][last_lane_] = 0;
+    Vertex vertex{from.code & to.code, from.facets & to.facets};
+    if (vertex.infinite()) at[last_register_][last_lane_] = 0;
     // The signs at the ends are right even where the values alone do not prove them; the place between is then only a
     // guess. Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
     const double last = at[last_register_][last_lane_];
-    const bool in_place =
-        from_size > from_doubt && to_size > to_doubt && share.error < rounding::near &&
-        (vertex.infinite || share.error * std::max(start[last_register_][last_lane_], end[last_register_][last_lane_]) <
-                                rounding::there * last);
-    if (!in_place || (open & ~signs.sure) != 0) return add_by_equations(cell, vertex, open, chain);
-    vertex.code |= signs.positive & open;
+    const bool in_place = from_size > from_doubt && to_size > to_doubt && share.error < rounding::near &&
+                          (vertex.infinite() ||
+                           share.error * std::max(start[last_register_][last_lane_], end[last_register_][last_lane_]) <
+                               rounding::there * last);
+    if (!in_place) return add_by_equations(cell, vertex, open, chain);
+    if (used) {
+        const KnownSigns signs = inherit_values(share, row_registers_, used, from_values, to_values, values(made_));
+        if ((open & ~signs.sure) != 0) return add_by_equations(cell, vertex, open, chain);
+        vertex.code |= signs.positive & open;
+    }
     vertices_[made_++] = vertex;
     return true;
 }
@@ -306,9 +354,9 @@ bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, Bits op
     Frame& frame = *cell.frame;
     const Mask<Words> mask = mask_of(cell, vertex.facets, chain);
     for (int k = 0; k < dimensions_; ++k) place_[k] = point(v)[k / lanes][k % lanes];
-    auto settled = crossing_.equations().settle(cell, mask, Equations<Words>::no_line, vertex.infinite,
+    auto settled = crossing_.equations().settle(cell, mask, Equations<Words>::no_line, vertex.infinite(),
                                                 {rounding::unknown, false, rounding::poor}, place_.data());
-    const int g = frame.generators.add(place_.data(), settled.error, vertex.infinite, std::move(settled.exact), {});
+    const int g = frame.generators.add(place_.data(), settled.error, vertex.infinite(), std::move(settled.exact), {});
     RowValues* const found = values(v);
     for (int i = 0; i < row_registers_; ++i) found[i] = RowValues{};
     bool apart = true;
@@ -334,7 +382,7 @@ bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, Bits op
 template <int Words>
 Mask<Words> PartList<Words>::mask_of(Cell<Words>& cell, Bits facets, Bits chain) const {
     Mask<Words> mask, used = cell.facets;
-    for_each_bit(facets, [&](int bit) { mask.set(slots_[bit]); });
+    for_each_bit(facets & ~at_infinity, [&](int bit) { mask.set(slots_[bit]); });
     for_each_row(chain, [&](int r) {
         const int slot = used.first_free();
         if (slot < 0) throw TooManyFacets();

@@ -1,8 +1,11 @@
 // All parts into which the last rows of its frame cut a cell, put together from the vertices of the parts.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "geometry/base/stop_signal.hpp"
@@ -25,6 +28,8 @@ namespace polyfold {
 // and of all parts. Nothing is cut there; see decision 64.
 template <int Words>
 class PartList {
+    using Bits = std::uint64_t;
+
   public:
     PartList(const Problem& problem, const StopSignal& stop)
         : problem_(problem),
@@ -36,7 +41,7 @@ class PartList {
           crossing_(problem),
           levels_(problem.dim + 1),
           place_(dimensions_),
-          scaled_(point_registers_) {}
+          sum_(point_registers_) {}
 
     // Whether the rows that have not been inserted are few enough, and in general position as far as the cell's own
     // vertices show. The cell is in its last stage.
@@ -47,11 +52,11 @@ class PartList {
 
     // What was found.
     const PartTable& parts() const { return parts_; }
-    int rows() const { return rows_; }  // rows of the frame from the cell's next one on, each a bit of the codes
+    int rows() const { return rows_; }         // rows of the frame from the cell's next one on, each a bit of the codes
+    Bits cutting() const { return cutting_; }  // those of them that cut the cell
     const std::vector<int>& slots() const { return slots_; }  // the cell's facets, by their bits and by their walls
 
   private:
-    using Bits = std::uint64_t;
     struct Edge {
         int from, to;
         Bits rows;  // that cut it
@@ -61,6 +66,8 @@ class PartList {
         int first = 0, last = 0;  // its vertices
         std::vector<Edge> edge;
         std::size_t edges = 0;
+        std::vector<int> cut_by;              // [row * edges + i]: the numbers of the edges that a row cuts
+        std::array<int, most_rows> count_by;  // how many
 
         // Only edges that are cut; nobody can foretell which, so the others are added as well and then overwritten.
         void add(const Edge& candidate) {
@@ -68,20 +75,27 @@ class PartList {
             edge[edges] = candidate;
             edges += candidate.rows != 0;
         }
-        void list_edges_cut_by(Bits row, std::vector<Edge>& list) const {
-            list.resize(edges + 1);
-            std::size_t count = 0;
-            for (std::size_t e = 0; e < edges; ++e) {
-                list[count] = edge[e];
-                count += (edge[e].rows & row) != 0;
-            }
-            list.resize(count);
+        void sort_edges_by_rows(Bits rows);
+        std::span<const int> edges_cut_by(int row) const {
+            return {cut_by.data() + static_cast<std::size_t>(row) * edges, static_cast<std::size_t>(count_by[row])};
         }
     };
     struct Vertex {
         Bits code;    // rows that are positive there
-        Bits facets;  // of the cell, that it lies on
-        bool infinite;
+        Bits facets;  // of the cell, that it lies on; and whether it is at infinity
+
+        bool infinite() const { return (facets & at_infinity) != 0; }
+        int facet_count() const { return std::popcount(facets & ~at_infinity); }
+    };
+    // What vertices have in common, and what only some have.
+    struct Codes {
+        Bits some = 0, all = ~Bits{0};
+
+        void see(Bits code) {
+            some |= code;
+            all &= code;
+        }
+        Bits differing() const { return some & ~all; }
     };
 
     const Problem& problem_;
@@ -92,7 +106,8 @@ class PartList {
     Crossing<Words> crossing_;
     PartTable parts_;
     int rows_ = 0;
-    Bits cutting_ = 0;  // rows that cut the cell
+    Bits cutting_ = 0;    // rows that cut the cell
+    int most_parts_ = 1;  // that these make
     std::vector<int> slots_;
 
     std::vector<int> moving_, still_;  // the cell's vertices, and those where all rows vanish, by their places in it
@@ -110,27 +125,36 @@ class PartList {
     // Scratch.
     std::vector<Lanes> norm_, doubt_;  // of the rows, as values of rows are
     std::vector<double> place_;        // of a vertex that equations know
-    std::vector<Lanes> scaled_;
+    std::vector<Lanes> sum_;           // of points
     EdgeSearch search_;
-    std::vector<Edge> cut_;
-    PartTable gathered_;
     std::vector<int> bit_of_slot_;
 
     Lanes* point(int v) { return points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_; }
     RowValues* values(int v) { return values_.data() + static_cast<std::ptrdiff_t>(v) * row_registers_; }
 
+    // Loops over the registers of a point are worth being made for those that are most common.
+    template <class Visit>
+    auto with_registers(Visit visit) {
+        if (point_registers_ == 1) return visit.template operator()<1>();
+        if (point_registers_ == 2) return visit.template operator()<2>();
+        return visit.template operator()<PartTable::any_number>();
+    }
     void start(const Cell<Words>& cell);
     Bits facets_at(const Cell<Words>& cell, int place) const;
     void hand_out_still(const Cell<Words>& cell);
     void find_edges(int level, Bits rows);
     void add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const;
     bool cut(Cell<Words>& cell, int level, Bits chain, Bits rows);
-    bool add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain);
+    template <int Registers>
+    bool make_section(Cell<Words>& cell, int level, int row, Bits chain, Bits& rows);
+    unsigned registers_to_know(const Section& section, std::span<const int> edges, Bits row, Bits rows) const;
+    template <int Registers>
+    bool add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain, unsigned used);
     bool add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain);
     Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
     void read_values(const Frame& frame, int first, int generator, RowValues* values) const;
-    void hand_out(int v, Bits chain, PartTable& parts);
-    const Lanes* scaled(const Lanes* at, bool infinite);
+    template <int Registers>
+    void hand_out(int first, int last, Bits chain);
     void make_room(std::size_t vertices);
 };
 

@@ -38,15 +38,30 @@ struct KnownSigns {
     std::uint64_t positive, sure;
 };
 
-// The values at a vertex between two others. On the edge the rows are affine, so nobody needs to know where that is:
-// the errors of the ends' values, the share's and rounding make up what a value may be off there. See decision 56.
-inline KnownSigns inherit_values(const Share& share, int registers, const RowValues* from, const RowValues* to,
-                                 RowValues* at) {
+// All of so many registers, as bits.
+constexpr unsigned all_registers(int registers) {
+    return (1U << registers) - 1;
+}
+// The registers that hold some of these rows.
+inline unsigned registers_of(std::uint64_t rows, int registers) {
+    constexpr std::uint64_t in_register = (1 << lanes) - 1;
+    unsigned used = 0;
+    rows >>= most_rows - registers * lanes;
+    for (int i = 0; i < registers; ++i, rows >>= lanes) used |= static_cast<unsigned>((rows & in_register) != 0) << i;
+    return used;
+}
+
+// The values of rows in some registers at a vertex between two others. On the edge the rows are affine, so nobody needs
+// to know where that is: the errors of the ends' values, the share's and rounding make up what a value may be off
+// there. See decision 56.
+[[gnu::always_inline]] inline KnownSigns inherit_values(const Share& share, int registers, unsigned used,
+                                                        const RowValues* from, const RowValues* to, RowValues* at) {
     constexpr double margin = 1 + 0x1p-20;
     const double of_start = (1 - share.share + share.error) * margin, of_end = (share.share + share.error) * margin;
     const double of_size = (share.error + rounding::bound(4)) * margin;
     std::uint64_t positive = 0, sure = 0;
-    for (int i = 0; i < registers; ++i) {
+    for (; used; used &= used - 1) {
+        const int i = std::countr_zero(used);
         const Lanes start = from[i].value, end = to[i].value;
         const Lanes value = start + share.share * (end - start);
         const Lanes doubt = from[i].doubt * of_start + to[i].doubt * of_end + (size_of(start) + size_of(end)) * of_size;

@@ -85,7 +85,7 @@ class Simplex {
     Tableau* table_ = nullptr;
     std::vector<double> objective_, steps_;
     std::vector<std::pair<int, double>> weights_;  // of lines, in `set_objective`
-    std::vector<std::pair<double, int>> turns_;  // edges by what moving along them costs, in `descend`
+    std::vector<std::pair<double, int>> turns_;    // edges by what moving along them costs, in `descend`
     double value_ = 0;
     const double* form_ = nullptr;  // the objective, or none if it is the way to a bound
     double sign_ = 1;

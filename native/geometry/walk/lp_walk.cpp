@@ -212,8 +212,8 @@ bool LpWalk::settle_by_program(LpCell& cell, int side, double enough, Found& fou
     return true;
 }
 
-// Walk to the corner of the cell where a form, times +-1, is largest; stopped where it is more than enough, or known not
-// to become positive.
+// Walk to the corner of the cell where a form, times +-1, is largest; stopped where it is more than enough, or known
+// not to become positive.
 auto LpWalk::largest_over(LpCell& cell, const double* form, double sign, double enough) -> Simplex::Result {
     if (!stand_in(cell)) return Simplex::Result::failed;
     if (dim_ < many_dimensions) return simplex_.maximise(form, sign, enough);
