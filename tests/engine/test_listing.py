@@ -64,3 +64,22 @@ def test_a_limit_within_a_listed_cell(limit: int) -> None:
     assert np.array_equal(part.facet_wall, whole.facet_wall[:facets])
     behind = whole.neighbour[:facets]
     assert np.array_equal(part.neighbour, np.where(behind < limit, behind, -2))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_rows_that_vanish_where_the_layer_before_is_off(seed: int) -> None:
+    # On rays along which all gates but one are off, and in the origin where there are no biases, no later gate is
+    # anything but zero. They are vertices of all parts of a cell.
+    rng = np.random.default_rng(seed)
+    dim = 2 + seed % 3
+    widths = (dim, dim + seed // 3 % 2, 3, 1)
+    biased = seed % 2 == 0
+    layers = [
+        (rng.integers(-2, 3, (b, a)).astype(float), rng.integers(-1, 2, b).astype(float) * biased)
+        for a, b in pairwise(widths)
+    ]
+    for domain in (None, pf.box(0, 2)):
+        atlas = pf.unfold(layers, domain)
+        assert_same(atlas, reference_unfold(lower(pf.load(layers)), domain))
+        assert pf.certify(atlas).level == "certified"
+        assert pf.count(layers, domain).cells == len(atlas)

@@ -89,7 +89,7 @@ class LpCountWalk : public LpWalk {
     using Block = CellCount;
     LpCountWalk(const Problem& problem, const StopSignal& stop) : LpWalk(problem, stop, false) {}
 
-    void emit(const LpCell&, CellCount& count) { ++count.cells; }
+    void emit(const LpCell& cell, CellCount& count) { count.cells += cell.parts; }
 };
 
 }  // namespace polyfold

@@ -31,9 +31,11 @@ class EdgesCut {
     };
 
     // Of a section with these vertices, numbered from `first` on, of which every edge lies on so many of the cell's
-    // facets: those that the rows cut.
-    void find(std::span<const SectionVertex> vertices, int first, int facets_of_edge, int facets, std::uint64_t rows) {
+    // facets: those that the rows cut. `still` has the facets of its other vertices, on which all rows vanish.
+    void find(std::span<const SectionVertex> vertices, std::span<const std::uint64_t> still, int first,
+              int facets_of_edge, int facets, std::uint64_t rows) {
         size_ = 0;
+        still_ = still;
         if (facets_of_edge == 0)
             add_whole_section(first, rows);
         else if (vertices.size() <= in_word)
@@ -50,6 +52,7 @@ class EdgesCut {
     static constexpr std::size_t in_word = 64;
     static constexpr int any_number = 0;  // of words; a single one is worth a loop of its own
 
+    std::span<const Bits> still_;
     std::vector<Edge> edges_;  // and room for more
     std::size_t size_ = 0;
     std::array<std::size_t, most_rows> start_{}, end_{};
@@ -145,13 +148,13 @@ class EdgesCut {
     }
 
     // Two vertices are neighbours if no third one lies on all facets that they share.
-    static bool are_neighbours(std::span<const SectionVertex> vertices, std::size_t a, std::size_t b,
-                               int facets_of_edge) {
+    bool are_neighbours(std::span<const SectionVertex> vertices, std::size_t a, std::size_t b,
+                        int facets_of_edge) const {
         const Bits common = vertices[a].finite_facets() & vertices[b].finite_facets();
         if (std::popcount(common) < facets_of_edge) return false;
         for (std::size_t other = 0; other < vertices.size(); ++other)
             if (other != a && other != b && (vertices[other].facets & common) == common) return false;
-        return true;
+        return std::none_of(still_.begin(), still_.end(), [&](Bits facets) { return (facets & common) == common; });
     }
 };
 

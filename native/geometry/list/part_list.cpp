@@ -45,6 +45,10 @@ bool read_code(const std::int8_t* sign, const std::int8_t* end, int rows, std::u
     return vanishing == 0;
 }
 
+bool vanish_all(const std::int8_t* sign, int rows) {
+    return std::all_of(sign, sign + rows, [](std::int8_t s) { return s == zero; });
+}
+
 template <class Visit>
 void for_each_bit(std::uint64_t bits, Visit visit) {
     for (; bits; bits &= bits - 1) visit(std::countr_zero(bits));
@@ -73,13 +77,24 @@ bool PartList<Words>::look_at(const Cell<Words>& cell) {
     Codes codes;
     const std::int8_t* const end = frame.sign.data() + frame.sign.size();
     made_ = 0;
+    moving_.clear();
+    still_.clear();
     if (vertices_.size() < cell.generators.size()) vertices_.resize(2 * cell.generators.size());
-    for (const int g : cell.generators) {
+    for (int v = 0; v < cell.size(); ++v) {
+        const int g = cell.generators[v];
+        const std::int8_t* const sign = frame.signs(g) + cell.row;
         Bits code = 0;
-        if (!read_code(frame.signs(g) + cell.row, end, rows_, code)) return false;
+        if (!read_code(sign, end, rows_, code)) {
+            if (!vanish_all(sign, rows_)) return false;
+            still_.push_back(v);
+            continue;
+        }
         vertices_[made_++] = {code, frame.generators.at_infinity[g] ? at_infinity : 0};
+        moving_.push_back(v);
         codes.see(code);
     }
+    // So many may hold a facet by themselves, which then lies on the rows.
+    if (static_cast<int>(still_.size()) >= problem_.dim) return false;
     cutting_ = codes.differing();
     most_parts_ = parts_made_by(std::popcount(cutting_), problem_.dim);
     return most_parts_ <= PartTable::most_parts;
@@ -88,7 +103,9 @@ bool PartList<Words>::look_at(const Cell<Words>& cell) {
 template <int Words>
 bool PartList<Words>::find(Cell<Words>& cell) {
     start(cell);
-    return cutting_ == 0 || cut(cell, 0, 0, cutting_);
+    if (cutting_ != 0 && !cut(cell, 0, 0, cutting_)) return false;
+    hand_out_still(cell);
+    return true;
 }
 
 // The cell itself is the first section.
@@ -109,16 +126,25 @@ void PartList<Words>::start(const Cell<Words>& cell) {
     for (std::size_t bit = 0; bit < slots_.size(); ++bit) bit_of_slot_[slots_[bit]] = static_cast<int>(bit);
 
     parts_.clear(rows_, point_registers_, most_parts_);
-    make_room(cell.size());
-    for (int v = 0; v < cell.size(); ++v) {
-        const int g = cell.generators[v];
-        cell.facets_of[v].for_each([&](int s) { vertices_[v].facets |= Bits{1} << bit_of_slot_[s]; });
-        read_values(frame, first, g, values(v));
-        copy_into(point(v), cell.point(v), dimensions_);
+    make_room(made_);
+    for (int v = 0; v < made_; ++v) {
+        const int place = moving_[v];
+        vertices_[v].facets |= facets_at(cell, place);
+        read_values(frame, first, cell.generators[place], values(v));
+        copy_into(point(v), cell.point(place), dimensions_);
     }
-    with_registers([&]<int Registers>() { hand_out<Registers>(0, cell.size(), 0); });
+    with_registers([&]<int Registers>() { hand_out<Registers>(0, made_, 0); });
+    still_facets_.clear();
+    for (const int place : still_) still_facets_.push_back(facets_at(cell, place));
     levels_[0].first = 0;
-    levels_[0].last = cell.size();
+    levels_[0].last = made_;
+}
+
+template <int Words>
+auto PartList<Words>::facets_at(const Cell<Words>& cell, int place) const -> Bits {
+    Bits facets = 0;
+    cell.facets_of[place].for_each([&](int s) { facets |= Bits{1} << bit_of_slot_[s]; });
+    return facets;
 }
 
 template <int Words>
@@ -149,13 +175,24 @@ void PartList<Words>::hand_out(int first, int last, Bits chain) {
     }
 }
 
+template <int Words>
+void PartList<Words>::hand_out_still(const Cell<Words>& cell) {
+    for (const int place : still_) {
+        const bool infinite = cell.at_infinity(place);
+        const double scale = infinite ? 1.0 : 1 / cell.point(place)[problem_.dim];
+        copy_into(sum_.data(), cell.point(place), dimensions_);
+        for (int i = 0; i < point_registers_; ++i) sum_[i] *= scale;
+        parts_.add_to_all(infinite, sum_.data());
+    }
+}
+
 // Cut a section, which the rows of `chain` have made, by each of these rows, and what they make of it by those behind.
 template <int Words>
 bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
     Section& section = levels_[level];
     const int made = section.last;
     section.edges.find({vertices_.data() + section.first, static_cast<std::size_t>(section.last - section.first)},
-                       section.first, problem_.dim - level - 1, static_cast<int>(slots_.size()), rows);
+                       still_facets_, section.first, problem_.dim - level - 1, static_cast<int>(slots_.size()), rows);
     make_room(made + section.edges.size());
     while (rows) {
         stop_.check();
@@ -177,6 +214,7 @@ template <int Words>
 template <int Registers>
 bool PartList<Words>::make_section(Cell<Words>& cell, int level, int row, Bits chain, Bits& rows) {
     const std::span<const Edge> edges = levels_[level].edges.by(row);
+    if (edges.empty()) return false;  // the row meets the section only between vertices where all rows vanish
     const unsigned used = registers_to_know(edges, bit_of_row(row), rows);
     const Numbers numbers = numbers_with(row);
     const int first = made_;

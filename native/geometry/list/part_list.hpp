@@ -22,6 +22,9 @@ namespace polyfold {
 // Where rows meet the cell's faces and each other in general position, the parts around a vertex are all those with the
 // signs that the other rows have there, and all walls through the vertex bound them: the rows are like coordinate
 // planes, whatever the cell's own face looks like. Where they do not, `find` gives up.
+//
+// A vertex of the cell where all rows vanish, as on the rays along which a layer before is off, is one of all sections
+// and of all parts. Nothing is cut there; see decision 64.
 template <int Words>
 class PartList {
     using Bits = std::uint64_t;
@@ -80,6 +83,9 @@ class PartList {
     int most_parts_ = 1;  // that these make
     std::vector<int> slots_;
 
+    std::vector<int> moving_, still_;  // the cell's vertices, and those where all rows vanish, by their places in it
+    std::vector<Bits> still_facets_;
+
     // Vertices of all sections on the way down. Behind each other where they are, which is asked of only for the
     // witnesses, and the values of all rows, by which everything is decided.
     int row_registers_ = 0;
@@ -120,6 +126,8 @@ class PartList {
         return visit.template operator()<PartTable::any_number>();
     }
     void start(const Cell<Words>& cell);
+    Bits facets_at(const Cell<Words>& cell, int place) const;
+    void hand_out_still(const Cell<Words>& cell);
     bool cut(Cell<Words>& cell, int level, Bits chain, Bits rows);
     template <int Registers>
     bool make_section(Cell<Words>& cell, int level, int row, Bits chain, Bits& rows);

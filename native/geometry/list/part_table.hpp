@@ -73,6 +73,17 @@ class PartTable {
         } while (chosen);
     }
 
+    // One that lies on all rows is a vertex of all parts. It says nothing of their facets: others on these do.
+    void add_to_all(bool infinite, const Lanes* point) {
+        const std::ptrdiff_t sum_at = 1 + (infinite ? registers_ : 0);
+        const BitLanes known{0, infinite ? at_infinity : 0, 0, 0};
+        for (int number = 0; number < size_; ++number) {
+            Lanes* const part = parts_.data() + number * stride(registers_);
+            *part = reinterpret_cast<Lanes>(reinterpret_cast<BitLanes>(*part) | known);
+            for (int i = 0; i < registers_; ++i) part[sum_at + i] += point[i];
+        }
+    }
+
   private:
     static constexpr int table_bits = 13;
     static constexpr int table_size = 1 << table_bits;

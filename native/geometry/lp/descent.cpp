@@ -17,9 +17,7 @@ constexpr int most_pivots = 400;  // hardly any program takes more; those that d
 }  // namespace
 
 auto Simplex::descend(const double* form, double sign, double enough) -> Result {
-    form_ = form;
-    sign_ = sign;
-    goal_ = -1;
+    aim_at(form, sign);
     return fall(enough);
 }
 

@@ -15,13 +15,15 @@ constexpr int most_pivots = 2000;
 constexpr int patient_pivots = 60;
 constexpr double endless = std::numeric_limits<double>::infinity();
 
+double smallest(Lanes numbers) {
+    return std::min(std::min(numbers[0], numbers[1]), std::min(numbers[2], numbers[3]));
+}
+
 // Of numbers that fill registers.
 double smallest(const std::vector<double>& numbers, int size) {
     Lanes least = Lanes{} + endless;
-    for (int i = 0; i < size; i += lanes) least = -larger(-least, -load(&numbers[i]));
-    double all = endless;
-    for (int j = 0; j < lanes; ++j) all = std::min(all, least[j]);
-    return all;
+    for (int i = 0; i < size; i += lanes) least = smaller(least, load(&numbers[i]));
+    return smallest(least);
 }
 
 }  // namespace
@@ -78,12 +80,16 @@ double Simplex::measure_steps(int edge, double direction) {
     constexpr double least = std::numeric_limits<double>::min();  // not zero: by no rate at all it makes infinity
     const Lanes smallest_room = Lanes{} + least, signs = Lanes{} + direction,
                 tolerance = Lanes{} + rounding::lp_tolerance;
-    for (int i = 0; i < table.stride; i += lanes) {
+    double* steps = steps_.data();
+    Lanes shortest = Lanes{} + endless;
+    for (int i = 0, stride = table.stride; i < stride; i += lanes) {
         const Lanes rate = signs * load(rates + i), value = load(values + i), size = size_of(rate);
         const Lanes room = rate > Lanes{} ? load(upper + i) - value : value - load(lower + i);
-        store(&steps_[i], larger(room, smallest_room) / (size > tolerance ? size : Lanes{}));
+        const Lanes step = larger(room, smallest_room) / (size > tolerance ? size : Lanes{});
+        store(steps + i, step);
+        shortest = smaller(shortest, step);
     }
-    return smallest(steps_, table.stride);
+    return smallest(shortest);
 }
 
 auto Simplex::look_along(int edge, bool backwards) -> Way {
@@ -119,21 +125,21 @@ void Simplex::exchange(int line, int edge, double step, bool high) {
                           : entering < dim                      ? box_->low()[entering]
                                                                 : 0.0;
     table.upper()[line] = entering < dim && bound_of(entering, true) != ignored_ ? box_->high()[entering] : endless;
-    double* out = table.rates(edge);
-    const double by = 1 / out[line];
-    for (int i = 0; i < table.stride; ++i) out[i] *= by;
+    const int stride = table.stride;
+    double *out = table.rates(edge), *objective = objective_.data();
+    const double by = 1 / out[line], rate = objective[edge] * by;
+    for (int i = 0; i < stride; i += lanes) store(out + i, load(out + i) * by);
     out[line] = by;
-    for (int k = 0; k < dim; ++k) {
-        if (k == edge) continue;
-        double* other = table.rates(k);
+    double* other = table.rates(0);
+    for (int k = 0; k < dim; ++k, other += stride) {
         const double factor = other[line];
-        if (factor == 0.0) continue;
+        if (k == edge || factor == 0.0) continue;
         other[line] = 0.0;
-        objective_[k] -= objective_[edge] * by * factor;
+        objective[k] -= rate * factor;
         // The line of the variable that becomes loose: minus the factor times its own rate.
-        take_away(other, out, factor, table.stride);
+        take_away(other, out, factor, stride);
     }
-    objective_[edge] *= by;
+    objective[edge] = rate;
     table.tight[edge] = leaving;
     table.high[edge] = high;
     table.loose[line] = entering;
@@ -148,7 +154,7 @@ bool Simplex::renew() {
     const std::vector<int> tight = table.tight;
     const std::vector<char> high = table.high;
     const int dim = table.dim;
-    table.start(*box_);
+    table.start(*box_, rows_->size());
     for (int edge = 0; edge < dim; ++edge)
         if (tight[edge] < dim) table.high[tight[edge]] = high[edge];
     std::vector<double> corner(padded(dim + 1), 0.0);
@@ -192,28 +198,26 @@ void Simplex::set_objective() {
         value_ = -distance(goal_);
         return;
     }
-    weights_.assign(table.stride, 0.0);
-    bool any = false;
+    weights_.clear();
     for (int line = 0; line < table.lines; ++line)
-        if (table.loose[line] < dim) {
-            weights_[line] = sign_ * form_[table.loose[line]];
-            any = true;
-        }
-    value_ = sign_ * form_[dim];
+        if (table.loose[line] < dim) weights_.emplace_back(line, sign_ * form_[table.loose[line]]);
+    const auto weighted = [&](const double* column) {
+        double sum = 0;
+        for (const auto& [line, weight] : weights_) sum += weight * column[line];
+        return sum;
+    };
+    value_ = sign_ * form_[dim] + weighted(table.values());
     for (int k = 0; k < dim; ++k) {
-        if (any) objective_[k] = dot(table.rates(k), weights_.data(), table.stride);
         const int variable = table.tight[k];
+        objective_[k] = weighted(table.rates(k));
         if (variable >= dim) continue;
         objective_[k] += sign_ * form_[variable];
         value_ += sign_ * form_[variable] * box_->outer(2 * variable + table.high[k]);
     }
-    if (any) value_ += dot(table.values(), weights_.data(), table.stride);
 }
 
 auto Simplex::maximise(const double* form, double sign, double enough) -> Result {
-    form_ = form;
-    sign_ = sign;
-    goal_ = -1;
+    aim_at(form, sign);
     set_objective();
     return climb(enough);
 }
@@ -262,21 +266,8 @@ auto Simplex::climb(double enough, Edges edges, const std::function<void(int edg
         }
         if (value_ > enough) return Result::stopped;
 
-        // The edge that rises most steeply.
         const bool patient = pivots < patient_pivots + table.lines + dim;
-        int edge = -1;
-        double steepest = rounding::lp_tolerance;
-        for (int k = 0; k < dim; ++k) {
-            if (edges == Edges::rows && table.tight[k] < dim) continue;
-            const double rate = table.high[k] ? -objective_[k] : objective_[k];
-            const bool better = patient
-                                    ? rate > steepest
-                                    : rate > rounding::lp_tolerance && (edge < 0 || table.tight[k] < table.tight[edge]);
-            if (better) {
-                steepest = rate;
-                edge = k;
-            }
-        }
+        const int edge = patient ? steepest_edge(edges) : first_edge(edges);
         if (edge < 0) return Result::optimal;
 
         const int variable = table.tight[edge];
@@ -288,23 +279,14 @@ auto Simplex::climb(double enough, Edges edges, const std::function<void(int edg
             move(edge, direction * across);
             table.high[edge] = !table.high[edge];
         } else {
-            const double level = std::min(shortest + rounding::lp_tolerance, across);
-            int line = -1;
-            double strongest = 0;
-            const double* rates = table.rates(edge);
-            for (int i = 0; i < table.lines && shortest < endless; ++i) {
-                if (steps_[i] > level) continue;
-                const double strength = std::abs(rates[i]);
-                if (patient ? strength <= strongest : line >= 0 && table.loose[i] > table.loose[line]) continue;
-                line = i;
-                strongest = strength;
-            }
-            if (line < 0) {
+            if (!(shortest < endless)) {
                 endless_ = edge;
                 endless_direction_ = 1;
                 return Result::unbounded;
             }
-            exchange(line, edge, direction * steps_[line], direction * rates[line] > 0);
+            const double level = std::min(shortest + rounding::lp_tolerance, across);
+            const int line = patient ? strongest_line(edge, level) : first_line(level);
+            exchange(line, edge, direction * steps_[line], direction * table.rates(edge)[line] > 0);
             ++pivots;
         }
         if (met) met(edge);
@@ -312,6 +294,62 @@ auto Simplex::climb(double enough, Edges edges, const std::function<void(int edg
     }
     table.leave();
     return Result::failed;
+}
+
+// The edge along which the objective rises most, or -1 if there is none.
+int Simplex::steepest_edge(Edges edges) const {
+    const Tableau& table = *table_;
+    const int *tight = table.tight.data(), dim = table.dim;
+    const char* high = table.high.data();
+    const double* objective = objective_.data();
+    int edge = -1;
+    double steepest = rounding::lp_tolerance;
+    for (int k = 0; k < dim; ++k) {
+        const double rate = high[k] ? -objective[k] : objective[k];
+        if (!(rate > steepest) || (edges == Edges::rows && tight[k] < dim)) continue;
+        steepest = rate;
+        edge = k;
+    }
+    return edge;
+}
+
+// The edge of the first variable along which the objective rises.
+int Simplex::first_edge(Edges edges) const {
+    const Tableau& table = *table_;
+    int edge = -1;
+    for (int k = 0; k < table.dim; ++k) {
+        if (edges == Edges::rows && table.tight[k] < table.dim) continue;
+        const double rate = table.high[k] ? -objective_[k] : objective_[k];
+        if (rate > rounding::lp_tolerance && (edge < 0 || table.tight[k] < table.tight[edge])) edge = k;
+    }
+    return edge;
+}
+
+// Of the lines that end an edge before this level, the one that an exchange disturbs least.
+int Simplex::strongest_line(int edge, double level) const {
+    const Tableau& table = *table_;
+    const double *rates = table.rates(edge), *steps = steps_.data();
+    const Lanes levels = Lanes{} + level;
+    Lanes strongest{}, which{};
+    for (int i = 0, stride = table.stride; i < stride; i += lanes) {
+        const Lanes strength = load(steps + i) <= levels ? size_of(load(rates + i)) : Lanes{};
+        const Choice stronger = strength > strongest;
+        strongest = stronger ? strength : strongest;
+        which = stronger ? Lanes{} + static_cast<double>(i) : which;
+    }
+    int lane = 0;
+    for (int j = 1; j < lanes; ++j)
+        if (strongest[j] > strongest[lane]) lane = j;
+    return static_cast<int>(which[lane]) + lane;
+}
+
+// The line of the first variable among these.
+int Simplex::first_line(double level) const {
+    const Tableau& table = *table_;
+    int line = -1;
+    for (int i = 0; i < table.lines; ++i)
+        if (steps_[i] <= level && (line < 0 || table.loose[i] < table.loose[line])) line = i;
+    return line;
 }
 
 }  // namespace polyfold

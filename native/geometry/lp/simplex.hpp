@@ -42,6 +42,12 @@ class Simplex {
     // Walk as far beyond a bound as the others allow; stops behind it. The table then stands outside of the cell.
     Result pass(int bound, double enough);
 
+    // Look at a form from here, as if it was to be maximised.
+    void measure(const double* form) {
+        aim_at(form, 1);
+        set_objective();
+    }
+
     // What is maximised: its value here, and its rates along the edges.
     double value() const { return value_; }
     const double* objective() const { return objective_.data(); }
@@ -71,14 +77,15 @@ class Simplex {
     Way look_along(int edge, bool backwards);
 
   private:
-    static constexpr int renew_every = 24;  // pivots, and one more for each dimension
+    static constexpr int renew_every = 64;  // pivots, and one more for each dimension
 
     const StopSignal& stop_;
     const Box* box_ = nullptr;
     const FormList* rows_ = nullptr;
     Tableau* table_ = nullptr;
-    std::vector<double> objective_, steps_, weights_;
-    std::vector<std::pair<double, int>> turns_;  // edges by what moving along them costs, in `descend`
+    std::vector<double> objective_, steps_;
+    std::vector<std::pair<int, double>> weights_;  // of lines, in `set_objective`
+    std::vector<std::pair<double, int>> turns_;    // edges by what moving along them costs, in `descend`
     double value_ = 0;
     const double* form_ = nullptr;  // the objective, or none if it is the way to a bound
     double sign_ = 1;
@@ -94,12 +101,21 @@ class Simplex {
     }
     bool is_tight(int bound) const;
 
+    void aim_at(const double* form, double sign) {
+        form_ = form;
+        sign_ = sign;
+        goal_ = -1;
+    }
     void set_objective();
     enum class Edges { all, rows };
     Result climb(double enough, Edges edges = Edges::all, const std::function<void(int edge)>& met = {});
     Result fall(double enough);
     void cross_box();
     void cross(int edge);
+    int steepest_edge(Edges edges) const;
+    int first_edge(Edges edges) const;
+    int strongest_line(int edge, double level) const;
+    int first_line(double level) const;
     int line_outside() const;
     int last_turn(int line);
     double measure_steps(int edge, double direction);

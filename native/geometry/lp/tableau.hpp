@@ -27,11 +27,13 @@ struct Tableau {
     bool stands() const { return dim > 0; }
     void leave() { dim = 0; }
 
-    // A corner of the box, and no rows.
-    void start(const Box& box) {
+    // A corner of the box, and no rows; with room for so many.
+    void start(const Box& box, int rows = 0) {
         dim = box.dim();
-        lines = stride = pivots = 0;
-        numbers.clear();
+        lines = pivots = 0;
+        stride = padded(rows);
+        numbers.assign(static_cast<std::size_t>(stride) * (dim + 3), 0.0);
+        for (int line = 0; line < stride; ++line) make_empty(line);
         tight.resize(dim);
         place.resize(dim);
         high.assign(dim, 0);

@@ -89,8 +89,10 @@ struct LpCell : Path {
     std::vector<char> decided;                                  // by gate of the stage, those that do not cut the cell
     std::vector<char> out_of_reach;                             // by side, those known to hold no facet
     InnerPoints points;                                         // all rows are positive there
-    Tableau table;  // stands at a corner from where linear programs go on, or nowhere if floats could not find one
-    int cuts = 0;   // since rows without a facet were last forgotten
+    Tableau table;    // stands at a corner from where linear programs go on, or nowhere if floats could not find one
+    int missed = -1;  // a row that this corner is not on the right side of, or -1
+    int cuts = 0;     // since rows without a facet were last forgotten
+    int parts = 1;    // that are counted for it
 
     const Box& box() const { return around->box; }
     int bounds() const { return box().sides() + static_cast<int>(rows.size()); }

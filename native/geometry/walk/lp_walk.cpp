@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "geometry/exact/rounding.hpp"
 
@@ -14,6 +15,8 @@ constexpr int most_points = 24;
 constexpr int cuts_until_pruned = 6;
 constexpr int most_halvings = 4096;
 constexpr double everything = std::numeric_limits<double>::infinity();
+// A point where a wall has this share of the most that it may have in the box is far enough on its side.
+constexpr double far_enough = 0x1p-5;
 
 double power_of_two_below(double value) {
     int exponent = 0;
@@ -54,6 +57,7 @@ auto LpWalk::advance(LpCell& cell) -> CellPointer {
         }
         if (with_facets_ && cell.cuts >= cuts_until_pruned) prune(cell);
         if (auto on = insert(cell)) return on;
+        if (cell.parts > 1) break;
     }
     return nullptr;
 }
@@ -77,10 +81,20 @@ void LpWalk::look_ahead(LpCell& cell) {
 
 // Insert the next wall; see CellWalk::insert.
 auto LpWalk::insert(LpCell& cell) -> CellPointer {
-    if (look(cell)) return cut(cell);
+    if (look(cell)) {
+        if (!counts_by_halves(cell)) return cut(cell);
+        cell.parts = 2;
+        return nullptr;
+    }
     decide(cell);
     if (cell.stage > 0) ++cell.next;
     return nullptr;
+}
+
+// Whether the cell is only counted, and no gate comes behind the one that cuts it: its halves need not be made.
+bool LpWalk::counts_by_halves(const LpCell& cell) const {
+    if (with_facets_ || cell.stage + 1 != static_cast<int>(problem_.stages.size())) return false;
+    return std::all_of(cell.decided.begin() + cell.next + 1, cell.decided.end(), [](char decided) { return decided; });
 }
 
 // Whether the next wall cuts the cell.
@@ -94,10 +108,7 @@ bool LpWalk::look(LpCell& cell) {
         positive = positive || signs_.back() > 0;
         negative = negative || signs_.back() < 0;
     }
-    for (Found* found : {&above_, &below_}) {
-        found->side = Side::none;
-        found->table.leave();
-    }
+    above_.side = below_.side = Side::none;
     if (!positive) look_for(cell, 1, above_);
     if (!negative) look_for(cell, -1, below_);
     has_positive_ = positive || above_.side == Side::found;
@@ -146,9 +157,17 @@ int LpWalk::sign_at(const LpCell& cell, const double* point, double size, const 
 
 // Stand at a corner of the cell, where floats know one.
 bool LpWalk::stand_in(LpCell& cell) {
+    if (const int row = std::exchange(cell.missed, -1); row >= 0) reach(cell, row);
     if (!cell.table.stands()) return false;
     simplex_.stand(cell.box(), cell.forms, cell.table);
     return true;
+}
+
+// Walk to a corner on the right side of a row; the table then stands there, or nowhere.
+void LpWalk::reach(LpCell& cell, int row) {
+    const double enough = 16 * rounding::lp_tolerance;
+    largest_over(cell, cell.forms[row], 1, enough);
+    if (!(simplex_.value() > enough)) cell.table.leave();
 }
 
 // Whether the cell has inner points on that side of the wall: floats propose, a point or a bound proves, exact
@@ -156,24 +175,27 @@ bool LpWalk::stand_in(LpCell& cell) {
 void LpWalk::look_for(LpCell& cell, int side, Found& found) {
     const double* form = form_.entries.data();
     largest_->start(form, side, form_.error);
-    if (largest_->bound() < 0) return;
-    if (settle_by_program(cell, side, found)) return;
-    if (find_middle(cell) && settle_by_program(cell, side, found)) return;
+    const double most = largest_->bound();
+    if (most < 0) return;
+    // Not just to the first corner on that side: inner points that keep away from all walls save exact arithmetic.
+    const double enough = far_enough * most;
+    if (settle_by_program(cell, side, enough, found)) return;
+    if (find_middle(cell) && settle_by_program(cell, side, enough, found)) return;
     look_exactly(cell, side, found);
 }
 
 // Whether a linear program in floats tells, and its answer is proved.
-bool LpWalk::settle_by_program(LpCell& cell, int side, Found& found) {
+bool LpWalk::settle_by_program(LpCell& cell, int side, double enough, Found& found) {
     const double* form = form_.entries.data();
-    // Not just to the first corner on that side: inner points that keep away from all walls save exact arithmetic.
-    const Simplex::Result result = largest_over(cell, side);
-    if (result == Simplex::Result::stopped) return is_below(cell, side);
-    if (result != Simplex::Result::optimal) return false;
+    const Simplex::Result result = largest_over(cell, form, side, enough);
+    if (result != Simplex::Result::stopped && result != Simplex::Result::optimal) return false;
+    const double value = simplex_.value();
+    if (value < 0) return is_below(cell, side);
     const std::vector<double> middle = centre(cell);
     std::vector<double>& point = found.point.coordinates;
     point.assign(padded(dim_ + 1), 0.0);
     simplex_.point(point.data());
-    const double value = simplex_.value(), inner = side * dot(form, middle.data(), padded(dim_ + 1));
+    const double inner = side * dot(form, middle.data(), padded(dim_ + 1));
     // From the corner a little towards the middle: inside, and still on the side that was asked for.
     const double share = value > 0 ? std::min(0.25, 0.5 * value / (value - std::min(inner, 0.0))) : 0x1p-6;
     for (int k = 0; k < dim_; ++k) point[k] += share * (middle[k] - point[k]);
@@ -182,7 +204,6 @@ bool LpWalk::settle_by_program(LpCell& cell, int side, Found& found) {
     if (inside && sign_at(cell, point.data(), size, nullptr) == side) {
         found.side = Side::found;
         found.point.exact = nullptr;
-        keep_corner(cell, found);
         return true;
     }
     if (!is_below(cell, side) && !is_below_exactly(cell, side)) return false;
@@ -193,20 +214,18 @@ bool LpWalk::settle_by_program(LpCell& cell, int side, Found& found) {
     return true;
 }
 
-// Walk to the corner of the cell where the wall is largest on that side; stopped where it is known not to get there.
-auto LpWalk::largest_over(LpCell& cell, int side) -> Simplex::Result {
-    if (!cell.table.stands()) return Simplex::Result::failed;
-    const double* form = form_.entries.data();
-    auto result = Simplex::Result::failed;
-    if (dim_ >= many_dimensions) {
-        beyond_ = cell.table;
-        simplex_.stand(cell.box(), cell.forms, beyond_);
-        result = simplex_.descend(form, side, -16 * rounding::lp_tolerance);
-        if (result == Simplex::Result::stopped) return result;
-        if (result == Simplex::Result::optimal) std::swap(cell.table, beyond_);
-    }
-    stand_in(cell);
-    return result == Simplex::Result::optimal ? result : simplex_.maximise(form, side, everything);
+// Walk to the corner of the cell where a form, times +-1, is largest; stopped where it is more than enough, or known
+// not to become positive.
+auto LpWalk::largest_over(LpCell& cell, const double* form, double sign, double enough) -> Simplex::Result {
+    if (!stand_in(cell)) return Simplex::Result::failed;
+    if (dim_ < many_dimensions) return simplex_.maximise(form, sign, enough);
+    beyond_ = cell.table;
+    simplex_.stand(cell.box(), cell.forms, beyond_);
+    const auto result = simplex_.descend(form, sign, -16 * rounding::lp_tolerance);
+    if (result == Simplex::Result::stopped) return result;
+    if (result == Simplex::Result::optimal) std::swap(cell.table, beyond_);
+    simplex_.stand(cell.box(), cell.forms, cell.table);
+    return result == Simplex::Result::optimal ? result : simplex_.maximise(form, sign, enough);
 }
 
 // Whether the rows where the simplex stands prove that the cell has nothing on that side of the wall.
@@ -372,57 +391,41 @@ std::vector<double> LpWalk::centre(const LpCell& cell) const {
 
 // ---- cutting
 
+// Both parts take over where the cell's table stands, which is a corner of one of them. The other one walks to its side
+// of the wall once it is asked for.
 auto LpWalk::cut(LpCell& cell) -> CellPointer {
-    if (!above_.table.stands()) stand_beyond(cell, 1, above_);
+    if (stand_in(cell)) simplex_.measure(form_.entries.data());
     if (cell.stage == 0) {
         take_side(cell, 1, above_);
         return nullptr;
     }
-    if (!below_.table.stands()) stand_beyond(cell, -1, below_);
-    Tableau old;  // not worth a copy
-    std::swap(old, cell.table);
-    CellPointer on;
-    if (spare_.empty()) {
-        on = std::make_unique<LpCell>(cell);
-    } else {
-        on = std::move(spare_.back());
-        spare_.pop_back();
-        *on = cell;
-    }
+    CellPointer on = copy_of(cell);
     take_side(*on, 1, above_);
     take_side(cell, -1, below_);
-    std::swap(old, below_.table);
     return on;
 }
 
-void LpWalk::take_side(LpCell& cell, int side, Found& found) const {
+auto LpWalk::copy_of(const LpCell& cell) -> CellPointer {
+    if (spare_.empty()) return std::make_unique<LpCell>(cell);
+    CellPointer copy = std::move(spare_.back());
+    spare_.pop_back();
+    *copy = cell;
+    return copy;
+}
+
+void LpWalk::take_side(LpCell& cell, int side, const Found& found) const {
     cell.points.keep(signs_, side);
     if (found.side == Side::found) cell.points.add(found.point);
+    if (cell.table.stands()) {
+        cell.table.add_row(simplex_.objective(), simplex_.value(), side);
+        if (side * simplex_.value() < 0) cell.missed = cell.forms.size();
+    }
     cell.rows.push_back({cell.map.get(), cell.next, cell.wall(problem_), side});
     cell.forms.add(form_, side);
-    std::swap(cell.table, found.table);
-    if (cell.table.stands()) cell.table.add_row(found.rates.data(), found.value, 1);
     ++cell.cuts;
     if (cell.stage == 0) return;
     cell.set_gate(cell.wall(problem_), side > 0);
     ++cell.next;
-}
-
-// Walk to a corner of the cell on that side of the wall, where floats find one.
-void LpWalk::stand_beyond(LpCell& cell, int side, Found& found) {
-    if (dim_ >= many_dimensions) {
-        if (largest_over(cell, side) == Simplex::Result::optimal) keep_corner(cell, found);
-        return;
-    }
-    if (!stand_in(cell)) return;
-    const auto result = simplex_.maximise(form_.entries.data(), side, 16 * rounding::lp_tolerance);
-    if (result == Simplex::Result::stopped) keep_corner(cell, found);
-}
-
-void LpWalk::keep_corner(const LpCell& cell, Found& found) const {
-    found.table = cell.table;
-    found.rates.assign(simplex_.objective(), simplex_.objective() + dim_);
-    found.value = simplex_.value();
 }
 
 // The wall touches the cell without cutting it. It holds a facet exactly if it is a multiple of that facet's row.

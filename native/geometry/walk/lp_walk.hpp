@@ -62,9 +62,6 @@ class LpWalk {
     struct Found {
         Side side = Side::none;
         InnerPoint point;
-        Tableau table;              // stands at a corner behind the wall, or nowhere
-        std::vector<double> rates;  // the wall's in this table
-        double value = 0;
     };
     Found above_, below_;
 
@@ -81,20 +78,21 @@ class LpWalk {
     void load_form(const StageMap& map, int row);
     int sign_at(const LpCell& cell, const double* point, double size, const ExactVector* exact) const;
     void look_for(LpCell& cell, int side, Found& found);
-    bool settle_by_program(LpCell& cell, int side, Found& found);
+    bool settle_by_program(LpCell& cell, int side, double enough, Found& found);
     bool find_middle(LpCell& cell);
-    Simplex::Result largest_over(LpCell& cell, int side);
+    Simplex::Result largest_over(LpCell& cell, const double* form, double sign, double enough);
     bool is_below(const LpCell& cell, int side);
     bool is_below_exactly(const LpCell& cell, int side) const;
     Tableau beyond_;  // room to work: a cell's table on its way to another corner
     void look_exactly(LpCell& cell, int side, Found& found);
+    bool counts_by_halves(const LpCell& cell) const;
     CellPointer cut(LpCell& cell);
-    void stand_beyond(LpCell& cell, int side, Found& found);
-    void keep_corner(const LpCell& cell, Found& found) const;
-    void take_side(LpCell& cell, int side, Found& found) const;
+    CellPointer copy_of(const LpCell& cell);
+    void take_side(LpCell& cell, int side, const Found& found) const;
     void record_touching(LpCell& cell) const;
 
     bool stand_in(LpCell& cell);
+    void reach(LpCell& cell, int row);
     double upper_bound(const LpCell& cell, const double* form, double sign, double error);
     bool is_negative_exactly(const LpCell& cell, const ExactVector& form, double scale) const;
     double scale_of(const LpCell& cell, int row) const;

@@ -14,7 +14,7 @@ from polyfold.engine.proof.count_checks import checks_by_listing, checks_of_slic
 from polyfold.engine.run import Leave
 from polyfold.engine.slices.run import count_slice_cells, find_slice_cells
 from polyfold.errors import LimitError, PolyfoldError
-from polyfold.program.derive.few_coordinates import few_coordinates
+from polyfold.program.derive.few_coordinates import FewCoordinates, few_coordinates
 from polyfold.program.in_range import in_range
 from polyfold.program.lower.lower import written_out
 from polyfold.program.program import Program
@@ -26,9 +26,11 @@ VERTICES = "cells of a line or plane by their corners, cut stage by stage"
 
 # A box has 2^d corners, and its cells hardly fewer. From so many dimensions on linear programs count cells faster than
 # sections do, and find them faster than generators (docs/adr/0006, 0009 and 0010). Generators list the last stage's
-# cells together, so in networks with hardly any other stage they hold out longer.
+# cells together, so in networks with hardly any other stage they hold out longer. So do sections where there is but one
+# stage: all cells are then sections of one.
 _MANY_CORNERS = 7
 _MANY_CORNERS_OF_FEW_STAGES = 9
+_MANY_CORNERS_OF_ONE_STAGE = 10
 _FEW_STAGES = 2
 
 # Whether every gate cuts, or a pool is one switch of k ways.
@@ -123,15 +125,18 @@ def count_cells(
         return Counted(counted.cells, counted.complete, VERTICES, seen)
     few = few_coordinates(program, domain)
     problem = core_problem(few.program, few.domain)
-    (cells, complete), method = _count_in_core(problem, few.domain, threads, leave)
+    (cells, complete), method = _count_in_core(problem, few, threads, leave)
     checks: tuple[Check, ...] = ()
     if complete and looked_over:
         checks = checks_by_listing(problem, few.domain, cells, method, lambda _: leave.keep_going(cells))
     return Counted(cells, complete, method, checks)
 
 
-def _count_in_core(problem: core.Problem, domain: Domain, threads: int, leave: Leave) -> tuple[tuple[int, bool], str]:
-    if domain.dim >= _MANY_CORNERS and domain.rows > domain.dim:
+def _count_in_core(
+    problem: core.Problem, few: FewCoordinates, threads: int, leave: Leave
+) -> tuple[tuple[int, bool], str]:
+    many = _MANY_CORNERS if len(few.program.stages) > 1 else _MANY_CORNERS_OF_ONE_STAGE
+    if few.domain.dim >= many and few.domain.rows > few.domain.dim:
         try:
             return core.count(problem, True, threads, leave.keep_going), PROGRAMS
         except core.OpenDomain:
