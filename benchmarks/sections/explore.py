@@ -30,10 +30,16 @@ def section(bench: Bench) -> Section:
         assert done is not None
         cells = max(1, done["cells"])
         table.rows.append(
-            [name, domain, f"{done['cells']:,}", figure(done["facets"] / cells), figure(1e3 * done["cpu_seconds"] / cells)]
+            [
+                name,
+                domain,
+                f"{done['cells']:,}",
+                figure(done["facets"] / cells),
+                figure(1e3 * done["cpu_seconds"] / cells),
+            ]
         )
     how = (
-        "`pf.explore`, breadth first, around a picture of 784 uniform pixels, CPU time of one thread; the first cell was "
-        "looked at before. Networks without a file are untrained, as torch begins."
+        "`pf.explore`, breadth first, around a picture of 784 uniform pixels, CPU time of one thread; the first cell "
+        "was looked at before. Networks without a file are untrained, as torch begins."
     )
     return Section("From cell to cell", how, table, notes)

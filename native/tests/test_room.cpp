@@ -27,7 +27,7 @@ TEST_CASE("ways in the room around a point lead to the middle, and to one row al
         std::vector<double> values;
         const auto measure = [&] {
             values.clear();
-            for (int row = 0; row < count; ++row) values.push_back(dot(rows[row], point.data(), padded(dim + 1)));
+            for (int row = 0; row < count; ++row) values.push_back(polyfold::dot(rows[row], point.data(), padded(dim + 1)));
         };
         Room room(box, rows);
         measure();
@@ -47,7 +47,7 @@ TEST_CASE("ways in the room around a point lead to the middle, and to one row al
         for (int row = 0; row < count; ++row) {
             const std::vector<double> way = room.way_to_row(row);
             for (int other = 0; other < count; ++other) {
-                const double rise = dot(rows[other], way.data(), padded(dim + 1));
+                const double rise = polyfold::dot(rows[other], way.data(), padded(dim + 1));
                 CHECK_LT(std::abs(rise - room.rise(other)), 1e-9);
                 CHECK_LT(std::abs(rise + (other == row)), 1e-3);
             }
