@@ -27,7 +27,8 @@ TEST_CASE("ways in the room around a point lead to the middle, and to one row al
         std::vector<double> values;
         const auto measure = [&] {
             values.clear();
-            for (int row = 0; row < count; ++row) values.push_back(polyfold::dot(rows[row], point.data(), padded(dim + 1)));
+            for (int row = 0; row < count; ++row)
+                values.push_back(polyfold::dot(rows[row], point.data(), padded(dim + 1)));
         };
         Room room(box, rows);
         measure();
