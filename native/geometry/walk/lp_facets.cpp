@@ -145,7 +145,8 @@ void LpWalk::set_known(int bound, Bound what) {
 void LpWalk::set_facet(int bound, const double* beyond) {
     set_known(bound, Bound::facet);
     const int row = bound - around_->box.sides();
-    if (beyond_rows_ && row >= 0) std::copy_n(beyond, dim_, beyond_rows_->begin() + static_cast<std::ptrdiff_t>(row) * dim_);
+    if (beyond_rows_ && row >= 0)
+        std::copy_n(beyond, dim_, beyond_rows_->begin() + static_cast<std::ptrdiff_t>(row) * dim_);
 }
 
 // What the corner where the simplex stands tells of open bounds; also what the far ends of its edges tell, if wanted.
@@ -258,8 +259,7 @@ void LpWalk::look_beyond(LpCell& cell, int bound) {
     // Where nothing else ends an edge, any way along it is behind the bound.
     const double length = unbounded ? simplex_.endless_direction() * distance_from_middle(cell, bound) : 0.0;
     simplex_.point_along(unbounded ? simplex_.endless_edge() : 0, length, point_.data());
-    const double value = simplex_.value() + std::abs(length),
-                 inside = std::max(0.0, distance_from_middle(cell, bound));
+    const double value = simplex_.value() + std::abs(length), inside = std::max(0.0, distance_from_middle(cell, bound));
     const double share = value > 0 ? std::min(0.25, 0.5 * value / (value + inside)) : 0;
     for (int k = 0; k < dim_; ++k) point_[k] += share * (middle_[k] - point_[k]);
     const bool at_corner = result == Simplex::Result::optimal;

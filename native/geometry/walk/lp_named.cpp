@@ -152,8 +152,8 @@ void LpWalk::shoot_along_others(const LpCell& cell) {
 }
 
 // Linear programs for the bounds that are open, each in as few rows as it needs: how far down may the bound's form be
-// in the box, between these? Where the straight way there from the middle meets the bound before all other rows, that is
-// a facet. The rows that it meets before come in, until the form cannot fall below zero.
+// in the box, between these? Where the straight way there from the middle meets the bound before all other rows, that
+// is a facet. The rows that it meets before come in, until the form cannot fall below zero.
 void LpWalk::settle_in_few_rows(const LpCell& cell) {
     measure_rows(cell, middle_.data());
     for (int bound = 0; bound < cell.bounds() && open_ > 0; ++bound)
@@ -215,8 +215,8 @@ void LpWalk::load_bound(const LpCell& cell, int bound) {
 bool LpWalk::meets_first(const LpCell& cell, int bound) {
     const int own = cell.row_of(bound), size = padded(dim_ + 1);
     const auto place = [](double here, double there) { return there < 0 ? here / (here - there) : endless; };
-    const double first = place(dot(form_.entries.data(), middle_.data(), size),
-                               dot(form_.entries.data(), corner_.data(), size));
+    const double first =
+        place(dot(form_.entries.data(), middle_.data(), size), dot(form_.entries.data(), corner_.data(), size));
     double next = 1;
     met_.clear();
     for (int row = 0; row < cell.forms.size(); ++row) {

@@ -62,10 +62,12 @@ std::vector<double> points_on(const LpCell& cell, const NamedCell& found, int ga
     std::size_t from = 0;
     for (const std::int32_t wall : found.cell.facet_wall) {
         if (wall >= gates) continue;
-        const auto row = std::find_if(cell.rows.begin(), cell.rows.end(), [&](const auto& r) { return r.wall == wall; });
+        const auto row =
+            std::find_if(cell.rows.begin(), cell.rows.end(), [&](const auto& r) { return r.wall == wall; });
         const double* form = cell.forms[static_cast<int>(row - cell.rows.begin())];
         std::copy_n(found.beyond.data() + from, dim, there.begin());
-        const double inside = dot(form, here.data(), padded(dim + 1)), outside = dot(form, there.data(), padded(dim + 1));
+        const double inside = dot(form, here.data(), padded(dim + 1)),
+                     outside = dot(form, there.data(), padded(dim + 1));
         const double share = inside / (inside - outside);
         for (int k = 0; k < dim; ++k) on[from + k] = here[k] + share * (there[k] - here[k]);
         from += dim;
@@ -134,8 +136,7 @@ std::optional<NamedCell> NamedCells::by_generators(const std::uint8_t* pattern) 
         std::optional<NamedCell> found(std::in_place);
         walk.emit(*cell, found->cell);
         if (!is_plain(found->cell, cell->vanishing_key)) return {};
-        for (const int slot : gate_slots(*cell, problem_.gates))
-            append_point_on(*cell, slot, problem_.dim, found->on);
+        for (const int slot : gate_slots(*cell, problem_.gates)) append_point_on(*cell, slot, problem_.dim, found->on);
         found->beyond = points_beyond(found->on, found->cell.witnesses.data(), problem_.dim);
         return found;
     });

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import stays_structured
 from polyfold.atlas.patterns import pack
 from polyfold.engine import source
-from polyfold.engine.cells import exact_cell, explore, shared_walls
+from polyfold.engine.cells import by_pattern, exact_cell, explore, shared_walls
 from polyfold.engine.proof.check import check_witnesses
 from polyfold.engine.run import Leave, watched
 from polyfold.engine.unfold import unfold_program
@@ -65,6 +66,79 @@ def test_it_works_in_many_dimensions() -> None:
     assert len(found) == 5 and found.certificate.stopped_by == "max_cells" and not found.certificate.failed_checks
     # Sixty walls in general position in 200 dimensions: every cell has them all.
     assert (np.diff(found.facet_start) == 60).all() and not found.bounded.any()
+
+
+def pictures(inputs: int, *widths: int, seed: int = 0) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
+    """Layers with weights as torch makes them, and a picture."""
+    rng = np.random.default_rng(seed)
+    layers = [
+        (rng.uniform(-1, 1, size=(rows, columns)) / np.sqrt(columns), rng.uniform(-1, 1, size=rows) / np.sqrt(columns))
+        for columns, rows in pairwise([inputs, *widths])
+    ]
+    return layers, rng.uniform(size=inputs)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "widths", "radius"), [(784, (12, 8, 2), 0.01), (70, (4, 4, 2), 0.5), (20, (4, 4, 2), 0.7)]
+)
+def test_boxes_around_pictures(
+    inputs: int, widths: tuple[int, ...], radius: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The core tells what all cells are, by linear programs; it agrees with `unfold`, and all of it is proved."""
+    layers, picture = pictures(inputs, *widths)
+    around = pf.box(picture - radius, picture + radius)
+    atlas = pf.unfold(layers, around)
+    monkeypatch.setattr(explore._Search, "_wall_by_wall", lambda *_: pytest.fail("not a plain cell"))
+    found = pf.explore(layers, picture, around)
+    assert len(found) > 3 and found.complete and described(found) == described(atlas)
+    assert pf.certify(found).level == "certified"
+
+
+def in_784() -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
+    return pictures(784, 5, 6, 2)
+
+
+@pytest.mark.parametrize("order", ["breadth", "depth", "random"])
+def test_without_a_box_it_takes_as_few_coordinates_as_matter(order: str) -> None:
+    layers, picture = in_784()
+    atlas, found = pf.unfold(layers), pf.explore(layers, picture, order=order)
+    assert len(found) > 100 and found.complete and described(found) == described(atlas)
+    assert np.count_nonzero(found.witnesses.any(axis=0)) == 5 and not found.bounded.any()
+    assert pf.certify(found).level == "certified"
+    assert pf.explore(layers, picture, order=order, max_cells=1).locate(picture[None]).tolist() == [0]
+
+
+def test_distances_are_measured_in_all_coordinates() -> None:
+    """A radius, a target and a path mean the same where the search leaves coordinates out."""
+    layers, picture = in_784()
+    whole = pf.explore(layers, picture)
+    target = picture + 40 * np.random.default_rng(1).normal(size=784)
+    here, there = whole.locate([picture, target])
+    assert here == 0 and there > 0
+    best = pf.explore(layers, picture, order="best", target=target)
+    assert best.certificate.stopped_by == "target" and best.locate(target[None]).tolist() == [len(best) - 1]
+    assert len(best) < len(whole) / 2
+    way = pf.explore(layers, picture, order="path", path=[target])
+    line = pf.unfold(layers, pf.slice_of(picture, (target - picture)[:, None], bounds=pf.box(0, 1)))
+    assert {p.tobytes() for p in way.patterns} == {p.tobytes() for p in line.patterns}
+    assert len(pf.explore(layers, picture, radius=1e-6)) == 1 and pf.explore(layers, picture, radius=1e9).complete
+
+
+def test_a_cell_that_the_core_does_not_tell_is_looked_at_wall_by_wall() -> None:
+    """Two gates with one wall, and one that vanishes: what is behind a facet differs by more than its own gate."""
+    layers, picture = in_784()
+    weight, bias = layers[0]
+    twice = [(np.concatenate([weight, weight[:1]]), np.append(bias, bias[0])), (np.eye(2, 6), np.zeros(2))]
+    found, atlas = pf.explore(twice, picture), pf.unfold(twice)
+    assert found.complete and described(found) == described(atlas)
+    assert pf.certify(found).level == "certified"
+
+
+def test_a_limit_holds_within_a_cell_of_the_core() -> None:
+    layers, picture = pictures(784, 100, 100, 10)
+    begun = time.perf_counter()
+    found = pf.explore(layers, picture, pf.box(0, 1), max_seconds=1)
+    assert found.certificate.stopped_by == "max_seconds" and time.perf_counter() - begun < 30
 
 
 @pytest.mark.parametrize("order", ["breadth", "depth", "random"])
@@ -224,6 +298,7 @@ def test_what_cannot_be_decided_leaves_the_atlas_incomplete(monkeypatch: pytest.
     program = lower(pf.load([(rng.normal(size=(6, 2)), rng.normal(size=6)), (np.ones((1, 6)), np.zeros(1))]))
     monkeypatch.setattr(exact_cell, "_MOST_PRODUCTS", 0)
     monkeypatch.setattr(shared_walls, "_MOST_PRODUCTS", 0)
+    monkeypatch.setattr(by_pattern, "_FEW_UNBOUNDED", 0)  # the core decides everything here
     found = pf.explore(program, [0.1, 0.2])
     assert not found.complete and found.certificate.stopped_by == "undecided"
     assert [check.name for check in found.certificate.failed_checks] == ["every facet was decided"]

@@ -52,11 +52,14 @@ class ByPattern:
         found = self._cells.look_at(pattern, ahead.on, ahead.beyond, still_wanted)
         if found is None:
             return None
-        exact = found["exact_witness"] and tuple(int(number, 16) for number in found["exact_witness"])
-        proved = exact and tuple(fmpq(number, exact[-1]) for number in exact[:-1])
-        return PlainCell(
-            Witness(found["witness"], proved), found["bounded"], found["facet_wall"], found["on"], found["beyond"]
-        )
+        exact = found["exact_witness"]
+        witness = Witness(found["witness"], None if exact is None else _affine(exact))
+        return PlainCell(witness, found["bounded"], found["facet_wall"], found["on"], found["beyond"])
+
+
+def _affine(homogeneous: list[str]) -> tuple[fmpq, ...]:
+    *numerators, denominator = (int(number, 16) for number in homogeneous)
+    return tuple(fmpq(number, denominator) for number in numerators)
 
 
 def _in_core(program: Program, domain: Domain, still_wanted: Callable[[], bool]) -> core.NamedCells | None:

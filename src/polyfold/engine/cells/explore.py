@@ -344,7 +344,7 @@ class _Search:
         complete = bool(cells) and not undecided and not (neighbour == UNEXPLORED).any()
         reason = interrupted_by or self.stopped_by or ("undecided" if undecided else "radius")
         start = np.cumsum([0, *(len(cell.walls) for cell in cells)])
-        shared = [(first + facet, wall) for first, cell in zip(start.tolist(), cells) for facet, wall in cell.shared]
+        shared = [(start[k] + facet, wall) for k, cell in enumerate(cells) for facet, wall in cell.shared]
         program, domain = self.program, self.domain
         witnesses = np.array([cell.witness.point for cell in cells]).reshape(len(cells), self.few.domain.dim)
         patterns = np.frombuffer(b"".join(self.looked_at), dtype=np.uint8)

@@ -74,8 +74,7 @@ class FewCoordinates:
         """About where the smaller domain has what all walls see of a point."""
         if self.all:
             return point
-        found: Array = np.linalg.lstsq(self.directions[:, self.axes], self.directions @ point)[0]
-        return found
+        return np.asarray(np.linalg.lstsq(self.directions[:, self.axes], self.directions @ point)[0], dtype=float)
 
     def distance(self, point: Array, to: Array) -> float:
         """About how far a point of the given domain is from all those that walls cannot tell from a smaller one's."""
@@ -87,8 +86,7 @@ class FewCoordinates:
     def directions(self) -> Array:
         """Orthonormal directions (axes, dim), about those on which walls depend."""
         _, _, found = np.linalg.svd(self.rows, full_matrices=False)
-        directions: Array = found[: len(self.axes)]
-        return directions
+        return np.asarray(found[: len(self.axes)], dtype=float)
 
 
 def few_coordinates(program: Program, domain: Domain) -> FewCoordinates:
