@@ -107,6 +107,7 @@ void PartList<Words>::start(const Cell<Words>& cell) {
     for (std::size_t bit = 0; bit < slots_.size(); ++bit) bit_of_slot_[slots_[bit]] = static_cast<int>(bit);
 
     parts_.clear(rows_, point_registers_);
+    kept_.clear();
     make_room(cell.size());
     for (int v = 0; v < cell.size(); ++v) {
         const int g = cell.generators[v];
@@ -114,6 +115,7 @@ void PartList<Words>::start(const Cell<Words>& cell) {
         read_values(frame, first, g, values(v));
         copy_into(point(v), cell.point(v), dimensions_);
         hand_out(v, 0, parts_);
+        keep(v, 0);
     }
     levels_[0].first = 0;
     levels_[0].last = cell.size();
@@ -212,6 +214,7 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
                 hand_out(v, 0, gathered_);
             else
                 hand_out(v, chain | bit, parts_);
+            keep(v, chain | bit);
             some |= vertices_[v].code;
             all &= vertices_[v].code;
         }

@@ -13,6 +13,12 @@
 
 namespace polyfold {
 
+// A vertex of the parts: rows that are positive there, rows that it lies on, and the cell's facets.
+struct PartVertex {
+    std::uint64_t code, rows, facets;
+    bool infinite;
+};
+
 // A vertex on some of the rows is one of all parts around it, and it is found once for all of them: as a vertex of the
 // section that these rows make of the cell, each where the rows before it have left a section. The section's vertices
 // on other rows are those of its own sections, and so on down to points.
@@ -22,10 +28,13 @@ namespace polyfold {
 // planes, whatever the cell's own face looks like. Where they do not, `find` gives up.
 template <int Words>
 class PartList {
+    using Bits = std::uint64_t;
+
   public:
-    PartList(const Problem& problem, const StopSignal& stop)
+    PartList(const Problem& problem, const StopSignal& stop, bool keep_vertices = false)
         : problem_(problem),
           stop_(stop),
+          keep_vertices_(keep_vertices),
           dimensions_(problem.dim + 1),
           point_registers_(registers_for(dimensions_)),
           last_register_(static_cast<unsigned>(problem.dim) / lanes),
@@ -44,11 +53,12 @@ class PartList {
 
     // What was found.
     const PartTable& parts() const { return parts_; }
-    int rows() const { return rows_; }  // rows of the frame from the cell's next one on, each a bit of the codes
+    const std::vector<PartVertex>& kept() const { return kept_; }  // the vertices of all parts, where these are kept
+    int rows() const { return rows_; }         // rows of the frame from the cell's next one on, each a bit of the codes
+    Bits cutting() const { return cutting_; }  // those of them that cut the cell
     const std::vector<int>& slots() const { return slots_; }  // the cell's facets, by their bits and by their walls
 
   private:
-    using Bits = std::uint64_t;
     struct Edge {
         int from, to;
         Bits rows;  // that cut it
@@ -83,6 +93,7 @@ class PartList {
 
     const Problem& problem_;
     const StopSignal& stop_;
+    const bool keep_vertices_;
     const int dimensions_;                      // dim + 1
     const int point_registers_;                 // that a point fills
     const unsigned last_register_, last_lane_;  // where its last coordinate is
@@ -91,6 +102,7 @@ class PartList {
     int rows_ = 0;
     Bits cutting_ = 0;  // rows that cut the cell
     std::vector<int> slots_;
+    std::vector<PartVertex> kept_;
 
     // Vertices of all sections on the way down: where they are, which is asked of only for the witnesses, and the
     // values of all rows, by which everything is decided.
@@ -122,6 +134,9 @@ class PartList {
     Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
     void read_values(const Frame& frame, int first, int generator, RowValues* values) const;
     void hand_out(int v, Bits chain, PartTable& parts);
+    void keep(int v, Bits chain) {
+        if (keep_vertices_) kept_.push_back({vertices_[v].code, chain, vertices_[v].facets, vertices_[v].infinite});
+    }
     void make_room(std::size_t vertices);
 };
 
