@@ -179,7 +179,8 @@ bool PartMeasure<Words>::add(const PartVertex& vertex) {
     const double measure = 1 / determinant;
     Sums sums{measure * at.first, measure * at.second};
     sums.first[0] = measure;
-    sums.first[1] = measure * total;
+    // What is nearly singular in floats may be anything.
+    sums.first[1] = total < rounding::poor ? measure * total : rounding::unknown;
     above_.keys[above_.count] = key;
     above_.apexes[above_.count] = number;
     above_.sums[above_.count++] = sums;
