@@ -1,15 +1,14 @@
 #include "geometry/unfold.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "geometry/base/errors.hpp"
 #include "geometry/base/in_parts.hpp"
 #include "geometry/cells/enough_facets.hpp"
-#include "geometry/cells/vertex_places.hpp"
 #include "geometry/count/count_walk.hpp"
 #include "geometry/faces/face_count.hpp"
 #include "geometry/list/list_walk.hpp"
+#include "geometry/list/measure_walk.hpp"
 #include "geometry/list/pairing.hpp"
 
 namespace polyfold {
@@ -114,29 +113,6 @@ Block look_at_parts(const Selection& selection, const LookOptions& options, Look
     return all;
 }
 
-template <int Words>
-void add_measure(Cell<Words>& cell, const Problem& problem, Equations<Words>& equations, VertexPlacer<Words>& placer,
-                 bool covariance, MeasureBlock& block) {
-    const auto dim = static_cast<std::size_t>(problem.dim);
-    int facets = 0;
-    cell.facets.for_each([&](int slot) { facets += cell.slots[slot].wall != problem.infinity_wall(); });
-    block.facets.push_back(facets);
-    if (!is_bounded(cell)) {
-        block.volumes.push_back(std::numeric_limits<double>::infinity());
-        block.centroids.resize(block.centroids.size() + dim, std::numeric_limits<double>::quiet_NaN());
-        if (covariance)
-            block.covariances.resize(block.covariances.size() + dim * dim, std::numeric_limits<double>::quiet_NaN());
-        return;
-    }
-    const auto exactly = [&](int v) -> const ExactVector& {
-        return equations.exact(cell, *cell.frame, cell.generators[v], cell.facets_of[v]);
-    };
-    const Measure found = measure<Words>(placer(cell, equations), cell.facets_of, problem.dim, covariance, exactly);
-    block.volumes.push_back(found.volume);
-    block.centroids.insert(block.centroids.end(), found.centroid.begin(), found.centroid.end());
-    block.covariances.insert(block.covariances.end(), found.covariance.begin(), found.covariance.end());
-}
-
 }  // namespace
 
 GeneratorBlock trace(const Problem& problem, const Selection& selection, const LookOptions& options) {
@@ -150,28 +126,14 @@ GeneratorBlock trace(const Problem& problem, const Selection& selection, const L
     });
 }
 
-void MeasureBlock::append(MeasureBlock&& other) {
-    const auto join = [](auto& to, auto& from) {
-        to.insert(to.end(), from.begin(), from.end());
-        from = {};
-    };
-    join(volumes, other.volumes);
-    join(centroids, other.centroids);
-    join(covariances, other.covariances);
-    join(facets, other.facets);
-}
-
 MeasureBlock measure_selected(const Problem& problem, const Selection& selection, bool covariance,
                               const LookOptions& options) {
     return look_at_parts<MeasureBlock>(selection, options, [&](const Selection& some, const StopSignal& stop) {
         return with_enough_facets([&]<int Words>() {
-            MeasureBlock block;
-            Equations<Words> equations(problem);
-            VertexPlacer<Words> placer(problem.dim);
-            visit_selected<Words>(problem, some, stop, [&](Cell<Words>& cell) {
-                add_measure(cell, problem, equations, placer, covariance, block);
-            });
-            return block;
+            MeasureBlock found = MeasureWalk<Words>(problem, some, false, stop)();
+            // The other numbers are the same, whatever else is asked for.
+            if (covariance) found.covariances = MeasureWalk<Words>(problem, some, true, stop)().covariances;
+            return found;
         });
     });
 }

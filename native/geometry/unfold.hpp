@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "geometry/cells/cell_block.hpp"
-#include "geometry/cells/measure.hpp"
+#include "geometry/list/measure_walk.hpp"
 #include "geometry/problem/problem.hpp"
 #include "geometry/walk/cell_walk.hpp"
 #include "geometry/walk/lp_walk.hpp"
@@ -51,14 +51,7 @@ struct LookOptions {
 // cell. What is found does not depend on the number of threads.
 GeneratorBlock trace(const Problem& problem, const Selection& selection, const LookOptions& options);
 
-// What the selected cells measure, one after the other: dim numbers for each centroid, dim * dim for each covariance.
-// An unbounded cell has an infinite volume, and no numbers for the others.
-struct MeasureBlock {
-    std::vector<double> volumes, centroids, covariances;
-    std::vector<std::int32_t> facets;  // how many each has, by its vertices and rays
-
-    void append(MeasureBlock&& other);
-};
+// What the selected cells measure, in the same way.
 MeasureBlock measure_selected(const Problem& problem, const Selection& selection, bool covariance,
                               const LookOptions& options);
 

@@ -126,6 +126,7 @@ void PartList<Words>::start(const Cell<Words>& cell) {
     for (std::size_t bit = 0; bit < slots_.size(); ++bit) bit_of_slot_[slots_[bit]] = static_cast<int>(bit);
 
     parts_.clear(rows_, point_registers_, most_parts_);
+    kept_.clear();
     make_room(made_);
     for (int v = 0; v < made_; ++v) {
         const int place = moving_[v];
@@ -172,6 +173,15 @@ void PartList<Words>::hand_out(int first, int last, Bits chain) {
             at += stride();
         } while (++v < last && vertices_[v].code == code && (vertices_[v].facets & at_infinity) == infinite);
         parts_.template add_vertices<Registers>(code, chain, facets, sum);
+    }
+    if (keep_vertices_) keep(first, last, chain);
+}
+
+template <int Words>
+void PartList<Words>::keep(int first, int last, Bits chain) {
+    for (int v = first; v < last; ++v) {
+        const Vertex& vertex = vertices_[v];
+        kept_.push_back({vertex.code, chain, vertex.finite_facets(), vertex.infinite()});
     }
 }
 

@@ -15,6 +15,12 @@
 
 namespace polyfold {
 
+// A vertex of the parts: rows that are positive there, rows that it lies on, and the cell's facets.
+struct PartVertex {
+    std::uint64_t code, rows, facets;
+    bool infinite;
+};
+
 // A vertex on some of the rows is one of all parts around it, and it is found once for all of them: as a vertex of the
 // section that these rows make of the cell, each where the rows before it have left a section. The section's vertices
 // on other rows are those of its own sections, and so on down to points.
@@ -30,9 +36,10 @@ class PartList {
     using Bits = std::uint64_t;
 
   public:
-    PartList(const Problem& problem, const StopSignal& stop)
+    PartList(const Problem& problem, const StopSignal& stop, bool keep_vertices = false)
         : problem_(problem),
           stop_(stop),
+          keep_vertices_(keep_vertices),
           dimensions_(problem.dim + 1),
           point_registers_(registers_for(dimensions_)),
           crossing_(problem),
@@ -49,6 +56,9 @@ class PartList {
 
     // What was found.
     const PartTable& parts() const { return parts_; }
+    // The vertices of all parts, where these are kept, and whether there are no others, on which all rows vanish.
+    const std::vector<PartVertex>& kept() const { return kept_; }
+    bool keeps_all() const { return keep_vertices_ && still_.empty(); }
     int rows() const { return rows_; }         // rows of the frame from the cell's next one on, each a bit of the codes
     Bits cutting() const { return cutting_; }  // those of them that cut the cell
     const std::vector<int>& slots() const { return slots_; }  // the cell's facets, by their bits and by their walls
@@ -74,6 +84,7 @@ class PartList {
 
     const Problem& problem_;
     const StopSignal& stop_;
+    const bool keep_vertices_;
     const int dimensions_;       // dim + 1
     const int point_registers_;  // that a point fills
     Crossing<Words> crossing_;
@@ -82,6 +93,7 @@ class PartList {
     Bits cutting_ = 0;    // rows that cut the cell
     int most_parts_ = 1;  // that these make
     std::vector<int> slots_;
+    std::vector<PartVertex> kept_;
 
     std::vector<int> moving_, still_;  // the cell's vertices, and those where all rows vanish, by their places in it
     std::vector<Bits> still_facets_;
@@ -139,6 +151,7 @@ class PartList {
     void read_values(const Frame& frame, int first, int generator, RowValues* values) const;
     template <int Registers>
     void hand_out(int first, int last, Bits chain);
+    void keep(int first, int last, Bits chain);
     void make_room(std::size_t vertices);
 };
 
