@@ -83,9 +83,12 @@ def _best_vertices(generators: Generators, functions: Array) -> Ids:
     """For each item the vertex where its function is largest, or -1."""
     values = np.einsum("gd,gd->g", functions[generators.owner, :-1], generators.points)
     values = np.where((generators.kind == VERTEX) & np.isfinite(values), values, -np.inf)
-    order = np.lexsort((values, generators.owner))
-    last = order[generators.start[1:] - 1]
-    best: Ids = np.where((np.diff(generators.start) > 0) & (values[last] > -np.inf), last, -1)
+    filled = np.diff(generators.start) > 0
+    highest = np.full(len(generators), -np.inf)
+    highest[filled] = np.maximum.reduceat(values, generators.start[:-1][filled]) if len(values) else []
+    rows = np.flatnonzero((values == highest[generators.owner]) & (values > -np.inf))
+    best: Ids = np.full(len(generators), -1)
+    best[generators.owner[rows]] = rows  # of several the last one
     return best
 
 
