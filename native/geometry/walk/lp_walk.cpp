@@ -344,7 +344,9 @@ bool LpWalk::is_negative_exactly(const LpCell& cell, const ExactVector& form, do
     for (int edge = 0; edge < dim_; ++edge) {
         const int row = cell.row_of(simplex_.bound_of(edge));
         if (row < 0 || !(multipliers_[edge] > 0)) continue;
-        sum.add(multipliers_[edge] * scale_of(cell, row), exact_bound(cell, simplex_.bound_of(edge)));
+        const double factor = multipliers_[edge] * scale_of(cell, row);
+        if (!(factor < rounding::largest)) return false;
+        sum.add(factor, exact_bound(cell, simplex_.bound_of(edge)));
     }
     const ExactVector most = sum.total();
     std::vector<double> corner(dim_ + 1, 1.0);
