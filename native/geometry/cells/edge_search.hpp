@@ -104,13 +104,10 @@ class EdgeSearch {
     }
 
     template <class Visit>
-    [[gnu::always_inline]] void visit_from(std::size_t first, std::size_t word, std::uint64_t bits,
-                                           Visit visit) const {
-        const std::size_t at = word * in_word;
-        if (first > at) bits = first - at < in_word ? bits >> (first - at) << (first - at) : 0;
+    void visit_from(std::size_t first, std::size_t word, std::uint64_t bits, Visit visit) const {
         for (; bits; bits &= bits - 1) {
-            const std::size_t i = at + static_cast<std::size_t>(std::countr_zero(bits));
-            if (i < generators_) visit(i);
+            const std::size_t i = word * in_word + static_cast<std::size_t>(std::countr_zero(bits));
+            if (i >= first && i < generators_) visit(i);
         }
     }
 };

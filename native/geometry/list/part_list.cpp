@@ -10,8 +10,6 @@ namespace polyfold {
 
 namespace {
 
-constexpr int worth_searching = 10;  // vertices; fewer are looked at as quickly one by one
-
 // How many parts rows make in general position; or some number that is too large.
 int parts_made_by(int rows, int dim) {
     std::int64_t parts = 1, choices = 1;
@@ -24,24 +22,23 @@ int parts_made_by(int rows, int dim) {
 
 // Numbers into registers of their own; nothing is behind the last one.
 void copy_into(Lanes* registers, const double* numbers, int count) {
-    for (; count >= lanes; count -= lanes, numbers += lanes) std::memcpy(registers++, numbers, sizeof(Lanes));
-    if (count == 0) return;
-    const double second = count > 1 ? numbers[1] : 0.0, third = count > 2 ? numbers[2] : 0.0;
-    *registers = Lanes{numbers[0], second, third, 0.0};
+    for (; count > 0; count -= lanes, numbers += lanes) *registers++ = load(numbers, count);
 }
 
-// Which rows are positive, by their signs; false if one vanishes.
-bool read_code(const std::int8_t* sign, int rows, std::uint64_t& code) {
+// Which rows are positive, by their signs, which are read where there are any; false if one vanishes.
+bool read_code(const std::int8_t* sign, const std::int8_t* end, int rows, std::uint64_t& code) {
     // Eight signs at a time: the low bits of all bytes, multiplied up into the highest byte, the first one highest.
     constexpr std::uint64_t low = 0x0101010101010101, to_top = 0x8040201008040201;
     std::uint64_t vanishing = 0;
-    for (int r = 0; r < rows; r += 8) {
+    for (int r = 0; r < rows; r += 8, sign += 8) {
         std::uint64_t signs = 0;
-        const int left = std::min(rows - r, 8);
-        std::memcpy(&signs, sign + r, static_cast<std::size_t>(left));
+        if (end - sign >= 8)
+            std::memcpy(&signs, sign, 8);
+        else
+            std::memcpy(&signs, sign, static_cast<std::size_t>(end - sign));
+        const std::uint64_t all = low >> (8 * (8 - std::min(rows - r, 8)));
         // Signs are -2, -1, 1, 2: of these, one of the two lowest bits is set.
-        const std::uint64_t some = (signs | signs >> 1) & low, negative_ones = signs >> 7 & low;
-        const std::uint64_t all = low >> (8 * (8 - left));
+        const std::uint64_t some = (signs | signs >> 1) & all, negative_ones = signs >> 7 & all;
         vanishing |= some ^ all;
         code |= ((some & ~negative_ones) * to_top >> 56) << (most_rows - 8 - r);
     }
@@ -55,6 +52,13 @@ bool vanish_all(const std::int8_t* sign, int rows) {
 template <class Visit>
 void for_each_bit(std::uint64_t bits, Visit visit) {
     for (; bits; bits &= bits - 1) visit(std::countr_zero(bits));
+}
+
+// One of the numbers that fill some registers.
+double number_in(const Lanes* registers, int i) {
+    double number;
+    std::memcpy(&number, reinterpret_cast<const char*>(registers) + i * static_cast<int>(sizeof number), sizeof number);
+    return number;
 }
 
 // Numbers of rows into registers, from the last row on.
@@ -71,6 +75,7 @@ bool PartList<Words>::look_at(const Cell<Words>& cell) {
     rows_ = frame.count() - cell.row;
     if (rows_ > most_rows || !cell.lines.empty() || cell.facets.size() > most_facets) return false;
     Codes codes;
+    const std::int8_t* const end = frame.sign.data() + frame.sign.size();
     made_ = 0;
     moving_.clear();
     still_.clear();
@@ -79,7 +84,7 @@ bool PartList<Words>::look_at(const Cell<Words>& cell) {
         const int g = cell.generators[v];
         const std::int8_t* const sign = frame.signs(g) + cell.row;
         Bits code = 0;
-        if (!read_code(sign, rows_, code)) {
+        if (!read_code(sign, end, rows_, code)) {
             if (!vanish_all(sign, rows_)) return false;
             still_.push_back(v);
             continue;
@@ -145,8 +150,7 @@ auto PartList<Words>::facets_at(const Cell<Words>& cell, int place) const -> Bit
 template <int Words>
 void PartList<Words>::make_room(std::size_t vertices) {
     if (vertices_.size() < vertices) vertices_.resize(2 * vertices);
-    if (points_.size() < vertices * point_registers_) points_.resize(2 * vertices * point_registers_);
-    if (values_.size() < vertices * row_registers_) values_.resize(2 * vertices * row_registers_);
+    if (numbers_.size() < vertices * stride()) numbers_.resize(2 * vertices * stride());
 }
 
 // Give vertices of the section that these rows make to all parts around them, at t = 1, or as directions. Those that
@@ -163,9 +167,9 @@ void PartList<Words>::hand_out(int first, int last, Bits chain) {
         for (int i = 0; i < registers; ++i) sum[i] = Lanes{};
         do {
             facets |= vertices_[v].facets;
-            const double scale = infinite ? 1.0 : 1 / at[last_register_][last_lane_];
+            const double scale = infinite ? 1.0 : 1 / number_in(at, problem_.dim);
             for (int i = 0; i < registers; ++i) sum[i] += at[i] * scale;
-            at += registers;
+            at += stride();
         } while (++v < last && vertices_[v].code == code && (vertices_[v].facets & at_infinity) == infinite);
         parts_.template add_vertices<Registers>(code, chain, facets, sum);
     }
@@ -182,77 +186,14 @@ void PartList<Words>::hand_out_still(const Cell<Words>& cell) {
     }
 }
 
-// The edges of a section that one of the rows cuts.
-template <int Words>
-void PartList<Words>::find_edges(int level, Bits rows) {
-    Section& section = levels_[level];
-    section.edges = 0;
-    const int first = section.first, last = section.last, facets = problem_.dim - level - 1;
-    if (facets == 0) return section.add({first, first + 1, rows});  // the section is an edge
-    const bool searched = last - first >= worth_searching;
-    if (searched) {
-        search_.clear(last - first, slots_.size(), rows_);
-        for (int v = first; v < last; ++v)
-            for_each_bit(vertices_[v].facets & ~at_infinity, [&](int facet) { search_.put(v - first, facet); });
-        // Among few the edges that no row cuts are sooner dropped than avoided.
-        if (search_.many())
-            for (int v = first; v < last; ++v)
-                for_each_row(vertices_[v].code & rows, [&](int row) { search_.put_positive(v - first, row); });
-    }
-    for (int a = first; a < last; ++a) {
-        const Vertex& from = vertices_[a];
-        const auto add_if_cut = [&](int b) { section.add({a, b, (from.code ^ vertices_[b].code) & rows}); };
-        // A simple vertex has an edge to those which lie on all of its facets but one.
-        if (from.facet_count() != facets + 1) {
-            for (int b = a + 1; b < last; ++b) add_edge_if_any(section, a, b, rows, facets);
-        } else if (searched) {
-            const auto for_each_facet = [&](auto visit) { for_each_bit(from.facets & ~at_infinity, visit); };
-            const auto for_each_row_in_question = [&](auto visit) {
-                for_each_row(rows, [&](int row) { visit(row, (from.code & bit_of_row(row)) != 0); });
-            };
-            const auto visit = [&](std::size_t i) { add_if_cut(first + static_cast<int>(i)); };
-            if (search_.many())
-                search_.for_each_across(for_each_facet, for_each_row_in_question, a + 1 - first, visit);
-            else
-                search_.for_each_beside(for_each_facet, a + 1 - first, visit);
-        } else {
-            for (int b = a + 1; b < last; ++b)
-                if (const Bits missing = from.facets & ~vertices_[b].facets & ~at_infinity;
-                    (missing & (missing - 1)) == 0)
-                    add_if_cut(b);
-        }
-    }
-}
-
-// Two vertices are neighbours if no third one lies on all facets that they share.
-template <int Words>
-void PartList<Words>::add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const {
-    const Vertex &from = vertices_[a], &to = vertices_[b];
-    const Bits cutting = (from.code ^ to.code) & rows, common = from.facets & to.facets & ~at_infinity;
-    if (cutting == 0 || std::popcount(common) < facets) return;
-    if (to.facet_count() != facets + 1)
-        for (int other = section.first; other < section.last; ++other)
-            if (other != a && other != b && (vertices_[other].facets & common) == common) return;
-    for (const Bits still : still_facets_)
-        if ((still & common) == common) return;
-    section.add({a, b, cutting});
-}
-
-template <int Words>
-void PartList<Words>::Section::sort_edges_by_rows(Bits rows) {
-    for_each_row(rows, [&](int row) { count_by[row] = 0; });
-    if (cut_by.size() < most_rows * edges) cut_by.resize(2 * most_rows * edges);
-    for (std::size_t e = 0; e < edges; ++e)
-        for_each_row(edge[e].rows, [&](int row) { cut_by[row * edges + count_by[row]++] = static_cast<int>(e); });
-}
-
 // Cut a section, which the rows of `chain` have made, by each of these rows, and what they make of it by those behind.
 template <int Words>
 bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
-    find_edges(level, rows);
-    levels_[level].sort_edges_by_rows(rows);
-    const int made = levels_[level].last;
-    make_room(made + levels_[level].edges);
+    Section& section = levels_[level];
+    const int made = section.last;
+    section.edges.find({vertices_.data() + section.first, static_cast<std::size_t>(section.last - section.first)},
+                       section.first, problem_.dim - level - 1, static_cast<int>(slots_.size()), rows, still_facets_);
+    make_room(made + section.edges.size());
     while (rows) {
         stop_.check();
         const int row = std::countl_zero(rows);
@@ -272,13 +213,13 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
 template <int Words>
 template <int Registers>
 bool PartList<Words>::make_section(Cell<Words>& cell, int level, int row, Bits chain, Bits& rows) {
-    const Section& section = levels_[level];
-    const std::span<const int> edges = section.edges_cut_by(row);
+    const std::span<const Edge> edges = levels_[level].edges.by(row);
     if (edges.empty()) return false;  // the row meets the section only between vertices where all rows vanish
-    const unsigned used = registers_to_know(section, edges, bit_of_row(row), rows);
+    const unsigned used = registers_to_know(edges, bit_of_row(row), rows);
+    const Numbers numbers = numbers_with(row);
     const int first = made_;
-    for (const int e : edges)
-        if (!add_crossing<Registers>(cell, section.edge[e], row, chain, used)) return false;
+    for (const Edge& edge : edges)
+        if (!add_crossing<Registers>(cell, numbers, edge, row, chain, used)) return false;
     hand_out<Registers>(first, made_, chain);
     if (rows) {
         Codes codes;
@@ -293,11 +234,10 @@ bool PartList<Words>::make_section(Cell<Words>& cell, int level, int row, Bits c
 // Rows that have the same sign all over the section where this one vanishes need no values there. The others need some
 // where their signs are different at the ends of an edge, and where the section is to be cut again.
 template <int Words>
-unsigned PartList<Words>::registers_to_know(const Section& section, std::span<const int> edges, Bits row,
-                                            Bits rows) const {
+unsigned PartList<Words>::registers_to_know(std::span<const Edge> edges, Bits row, Bits rows) const {
     Bits some = 0, all = ~Bits{0}, open = 0;
-    for (const int e : edges) {
-        const Bits from = vertices_[section.edge[e].from].code, to = vertices_[section.edge[e].to].code;
+    for (const Edge& edge : edges) {
+        const Bits from = vertices_[edge.from].code, to = vertices_[edge.to].code;
         some |= from & to;
         all &= from | to;
         open |= from ^ to;
@@ -310,36 +250,33 @@ unsigned PartList<Words>::registers_to_know(const Section& section, std::span<co
 // The vertex where the row vanishes on an edge, which is one of the section that the rows of `chain` make.
 template <int Words>
 template <int Registers>
-[[gnu::always_inline]] inline bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
-                                                                 Bits chain, unsigned used) {
+[[gnu::always_inline]] inline bool PartList<Words>::add_crossing(Cell<Words>& cell, const Numbers& numbers,
+                                                                 const Edge& edge, int row, Bits chain, unsigned used) {
     const int registers = Registers == PartTable::any_number ? point_registers_ : Registers;
     const Vertex &from = vertices_[edge.from], &to = vertices_[edge.to];
-    const RowValues *from_values = values(edge.from), *to_values = values(edge.to);
-    const double from_size = std::abs(value_of_row(from_values, row_registers_, row));
-    const double to_size = std::abs(value_of_row(to_values, row_registers_, row));
-    const double from_doubt = doubt_of_row(from_values, row_registers_, row);
-    const double to_doubt = doubt_of_row(to_values, row_registers_, row);
+    const Lanes *const start = numbers.of(edge.from), *const end = numbers.of(edge.to);
+    Lanes* const at = numbers.of(made_);
+    const double from_size = std::abs(number_in(start, numbers.value)), from_doubt = number_in(start, numbers.doubt);
+    const double to_size = std::abs(number_in(end, numbers.value)), to_doubt = number_in(end, numbers.doubt);
     const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
-
-    const Lanes* const start = points_.data() + static_cast<std::ptrdiff_t>(edge.from) * registers;
-    const Lanes* const end = points_.data() + static_cast<std::ptrdiff_t>(edge.to) * registers;
-    Lanes* const at = points_.data() + static_cast<std::ptrdiff_t>(made_) * registers;
     for (int i = 0; i < registers; ++i) at[i] = start[i] + share.share * (end[i] - start[i]);
 
     // Where both ends have the same sign, so has the vertex.
     const Bits open = (from.code ^ to.code) & ~bit_of_row(row);
     Vertex vertex{from.code & to.code, from.facets & to.facets};
-    if (vertex.infinite()) at[last_register_][last_lane_] = 0;
+    if (vertex.infinite()) at[problem_.dim / lanes][problem_.dim % lanes] = 0;
     // The signs at the ends are right even where the values alone do not prove them; the place between is then only a
     // guess. Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
-    const double last = at[last_register_][last_lane_];
-    const bool in_place = from_size > from_doubt && to_size > to_doubt && share.error < rounding::near &&
-                          (vertex.infinite() ||
-                           share.error * std::max(start[last_register_][last_lane_], end[last_register_][last_lane_]) <
-                               rounding::there * last);
+    const double last = number_in(at, problem_.dim);
+    const bool in_place =
+        from_size > from_doubt && to_size > to_doubt && share.error < rounding::near &&
+        (vertex.infinite() ||
+         share.error * std::max(number_in(start, problem_.dim), number_in(end, problem_.dim)) < rounding::there * last);
     if (!in_place) return add_by_equations(cell, vertex, open, chain);
     if (used) {
-        const KnownSigns signs = inherit_values(share, row_registers_, used, from_values, to_values, values(made_));
+        const auto values_at = [&](auto* vertex) { return reinterpret_cast<const RowValues*>(vertex + registers); };
+        const KnownSigns signs = inherit_values(share, row_registers_, used, values_at(start), values_at(end),
+                                                reinterpret_cast<RowValues*>(at + registers));
         if ((open & ~signs.sure) != 0) return add_by_equations(cell, vertex, open, chain);
         vertex.code |= signs.positive & open;
     }

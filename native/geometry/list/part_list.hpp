@@ -1,7 +1,6 @@
 // All parts into which the last rows of its frame cut a cell, put together from the vertices of the parts.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 #include "geometry/base/stop_signal.hpp"
 #include "geometry/cells/crossing.hpp"
-#include "geometry/cells/edge_search.hpp"
+#include "geometry/list/edges_cut.hpp"
 #include "geometry/list/part_table.hpp"
 #include "geometry/list/row_values.hpp"
 
@@ -36,8 +35,6 @@ class PartList {
           stop_(stop),
           dimensions_(problem.dim + 1),
           point_registers_(registers_for(dimensions_)),
-          last_register_(static_cast<unsigned>(problem.dim) / lanes),
-          last_lane_(static_cast<unsigned>(problem.dim) % lanes),
           crossing_(problem),
           levels_(problem.dim + 1),
           place_(dimensions_),
@@ -57,35 +54,12 @@ class PartList {
     const std::vector<int>& slots() const { return slots_; }  // the cell's facets, by their bits and by their walls
 
   private:
-    struct Edge {
-        int from, to;
-        Bits rows;  // that cut it
-    };
+    using Edge = EdgesCut::Edge;
+    using Vertex = SectionVertex;
     // A section of the cell, of one dimension less at every level.
     struct Section {
         int first = 0, last = 0;  // its vertices
-        std::vector<Edge> edge;
-        std::size_t edges = 0;
-        std::vector<int> cut_by;              // [row * edges + i]: the numbers of the edges that a row cuts
-        std::array<int, most_rows> count_by;  // how many
-
-        // Only edges that are cut; nobody can foretell which, so the others are added as well and then overwritten.
-        void add(const Edge& candidate) {
-            if (edges == edge.size()) edge.resize(2 * edges + 16);
-            edge[edges] = candidate;
-            edges += candidate.rows != 0;
-        }
-        void sort_edges_by_rows(Bits rows);
-        std::span<const int> edges_cut_by(int row) const {
-            return {cut_by.data() + static_cast<std::size_t>(row) * edges, static_cast<std::size_t>(count_by[row])};
-        }
-    };
-    struct Vertex {
-        Bits code;    // rows that are positive there
-        Bits facets;  // of the cell, that it lies on; and whether it is at infinity
-
-        bool infinite() const { return (facets & at_infinity) != 0; }
-        int facet_count() const { return std::popcount(facets & ~at_infinity); }
+        EdgesCut edges;
     };
     // What vertices have in common, and what only some have.
     struct Codes {
@@ -100,9 +74,8 @@ class PartList {
 
     const Problem& problem_;
     const StopSignal& stop_;
-    const int dimensions_;                      // dim + 1
-    const int point_registers_;                 // that a point fills
-    const unsigned last_register_, last_lane_;  // where its last coordinate is
+    const int dimensions_;       // dim + 1
+    const int point_registers_;  // that a point fills
     Crossing<Words> crossing_;
     PartTable parts_;
     int rows_ = 0;
@@ -113,24 +86,37 @@ class PartList {
     std::vector<int> moving_, still_;  // the cell's vertices, and those where all rows vanish, by their places in it
     std::vector<Bits> still_facets_;
 
-    // Vertices of all sections on the way down: where they are, which is asked of only for the witnesses, and the
-    // values of all rows, by which everything is decided.
+    // Vertices of all sections on the way down. Behind each other where they are, which is asked of only for the
+    // witnesses, and the values of all rows, by which everything is decided.
     int row_registers_ = 0;
     int made_ = 0;  // so many vertices; there is room for more
     std::vector<Vertex> vertices_;
-    std::vector<Lanes> points_;
-    std::vector<RowValues> values_;
+    std::vector<Lanes> numbers_;
     std::vector<Section> levels_;
 
     // Scratch.
     std::vector<Lanes> norm_, doubt_;  // of the rows, as values of rows are
     std::vector<double> place_;        // of a vertex that equations know
     std::vector<Lanes> sum_;           // of points
-    EdgeSearch search_;
     std::vector<int> bit_of_slot_;
 
-    Lanes* point(int v) { return points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_; }
-    RowValues* values(int v) { return values_.data() + static_cast<std::ptrdiff_t>(v) * row_registers_; }
+    // Where the numbers of vertices are, and those of a row among them.
+    struct Numbers {
+        Lanes* first;
+        std::ptrdiff_t stride;
+        int value, doubt;
+
+        Lanes* of(int v) const { return first + v * stride; }
+    };
+    Numbers numbers_with(int row) {
+        const auto place = static_cast<int>(place_of_row(row, row_registers_)), at = place / lanes,
+                   lane = place % lanes;
+        const int value = (point_registers_ + 2 * at) * lanes + lane;
+        return {numbers_.data(), stride(), value, value + lanes};
+    }
+    std::ptrdiff_t stride() const { return point_registers_ + 2 * row_registers_; }
+    Lanes* point(int v) { return numbers_.data() + v * stride(); }
+    RowValues* values(int v) { return reinterpret_cast<RowValues*>(point(v) + point_registers_); }
 
     // Loops over the registers of a point are worth being made for those that are most common.
     template <class Visit>
@@ -142,14 +128,12 @@ class PartList {
     void start(const Cell<Words>& cell);
     Bits facets_at(const Cell<Words>& cell, int place) const;
     void hand_out_still(const Cell<Words>& cell);
-    void find_edges(int level, Bits rows);
-    void add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const;
     bool cut(Cell<Words>& cell, int level, Bits chain, Bits rows);
     template <int Registers>
     bool make_section(Cell<Words>& cell, int level, int row, Bits chain, Bits& rows);
-    unsigned registers_to_know(const Section& section, std::span<const int> edges, Bits row, Bits rows) const;
+    unsigned registers_to_know(std::span<const Edge> edges, Bits row, Bits rows) const;
     template <int Registers>
-    bool add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain, unsigned used);
+    bool add_crossing(Cell<Words>& cell, const Numbers& numbers, const Edge& edge, int row, Bits chain, unsigned used);
     bool add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain);
     Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
     void read_values(const Frame& frame, int first, int generator, RowValues* values) const;

@@ -25,12 +25,12 @@ void PartWitnesses::start(int facets, const Frame& frame, int first, const Stage
     for (int i = registers - 1, row = 0; i >= facet_registers_; --i, row += lanes) {
         const int left = std::min(lanes, rows_ - row);
         const auto read = [&](const double* numbers) { return reversed(load(numbers + first + row, left)); };
-        for (int k = 0; k < dimensions_; ++k) forms_[i * dimensions_ + k] = read(frame.forms.data() + k * frame.count());
+        for (int k = 0; k < dimensions_; ++k)
+            forms_[i * dimensions_ + k] = read(frame.forms.data() + k * frame.count());
         for (int lane = 0; lane < lanes - left; ++lane) forms_[i * dimensions_ + dim_][lane] = -1;
         const Lanes out_of_reach = Lanes{} + rounding::unknown;
-        doubts_[i] = read(frame.norm.data()) < rounding::largest_factor
-                         ? read(frame.doubt.data()) * (1 + 0x1p-20)
-                         : out_of_reach;
+        doubts_[i] = read(frame.norm.data()) < rounding::largest_factor ? read(frame.doubt.data()) * (1 + 0x1p-20)
+                                                                        : out_of_reach;
     }
     for (int r = 0; r < rows_; ++r) {
         const int row = frame.rows[first + r];
@@ -50,11 +50,16 @@ void PartWitnesses::set_facet(int facet, const StageMap& map, int row, int side)
 
 bool PartWitnesses::write(const PartTable& parts, const PartOrder& order, double* witnesses) {
     switch (dim_) {
-        case 2: return write_all<2>(parts, order, witnesses);
-        case 3: return write_all<3>(parts, order, witnesses);
-        case 4: return write_all<4>(parts, order, witnesses);
-        case 5: return write_all<5>(parts, order, witnesses);
-        default: return write_all<any_dim>(parts, order, witnesses);
+        case 2:
+            return write_all<2>(parts, order, witnesses);
+        case 3:
+            return write_all<3>(parts, order, witnesses);
+        case 4:
+            return write_all<4>(parts, order, witnesses);
+        case 5:
+            return write_all<5>(parts, order, witnesses);
+        default:
+            return write_all<any_dim>(parts, order, witnesses);
     }
 }
 
@@ -68,8 +73,7 @@ bool PartWitnesses::write_all(const PartTable& parts, const PartOrder& order, do
         for (int i = 0; i < registers; ++i) store(witness_.data() + i * lanes, sum[i] * weight);
         if (part.open()) {
             const double length = std::max(1.0, largest_of(sum, weight));
-            for (int i = 0; i < registers; ++i)
-                store(witness_.data() + i * lanes, sum[i] * weight + length * drift[i]);
+            for (int i = 0; i < registers; ++i) store(witness_.data() + i * lanes, sum[i] * weight + length * drift[i]);
         }
         witness_[dim] = 1;
         if (!proved_inside<Dim>(part) && !proved_by_own_walls(part)) return false;
