@@ -72,10 +72,14 @@ void check(const std::vector<SectionVertex>& vertices, int dim, int facets, AreN
 
 TEST_CASE("edges of cubes that rows cut, of few vertices and of more than a word has bits") {
     Numbers numbers(61);
-    for (const int dim : {1, 2, 3, 4, 6, 7})
+    for (const int dim : {2, 3, 4, 6, 7})
         for (int trial = 0; trial < 20; ++trial)
             check(with_codes(numbers, cube(dim)), dim, 2 * dim,
                   [](int a, int b) { return std::has_single_bit(static_cast<unsigned>(a ^ b)); });
+}
+
+TEST_CASE("a section that is an edge, which all rows cut") {
+    check({{cutting, 0b1}, {0, 0b10}}, 1, 2, [](int, int) { return true; });
 }
 
 TEST_CASE("edges between vertices that lie on more facets than they have to") {

@@ -62,7 +62,8 @@ struct Tally {
         const Known from = known_at(all, 0), to = known_at(all, 1);
         const Share share = share_between(from.data(), to.data(), registers, 0);
         Known at;
-        const KnownSigns signs = inherit_values(share, registers, all_registers(registers), from.data(), to.data(), at.data());
+        const KnownSigns signs =
+            inherit_values(share, registers, all_registers(registers), from.data(), to.data(), at.data());
         for (int r = 1; r < rows; ++r) {
             const auto& [start, end, third] = all[static_cast<std::size_t>(r)].exact;
             const Wide exact = static_cast<Wide>(start) * all[0].exact[1] - static_cast<Wide>(end) * all[0].exact[0];
@@ -95,7 +96,8 @@ struct Tally {
         if (second_at(0) <= 0 || second_at(1) >= 0) return;
         const Share share = share_between(ends[0].data(), ends[1].data(), registers, 1);
         Known meet;
-        const KnownSigns signs = inherit_values(share, registers, all_registers(registers), ends[0].data(), ends[1].data(), meet.data());
+        const KnownSigns signs =
+            inherit_values(share, registers, all_registers(registers), ends[0].data(), ends[1].data(), meet.data());
         for (int r = 2; r < rows; ++r) {
             const auto& row = all[static_cast<std::size_t>(r)].exact;
             const auto row_at = [&](std::size_t v) {
