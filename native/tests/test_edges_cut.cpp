@@ -51,7 +51,7 @@ std::vector<std::uint64_t> cross(int dim) {
 template <class AreNeighbours>
 void check(const std::vector<SectionVertex>& vertices, int dim, int facets, AreNeighbours are_neighbours) {
     EdgesCut edges;
-    edges.find(vertices, {}, first, dim - 1, facets, cutting);
+    edges.find(vertices, first, dim - 1, facets, cutting);
     for_each_row(cutting, [&](int row) {
         Pairs found, expected;
         for (const auto& [from, to] : edges.by(row)) {

@@ -31,9 +31,10 @@ class EdgesCut {
     };
 
     // Of a section with these vertices, numbered from `first` on, of which every edge lies on so many of the cell's
-    // facets: those that the rows cut. `still` has the facets of its other vertices, on which all rows vanish.
-    void find(std::span<const SectionVertex> vertices, std::span<const std::uint64_t> still, int first,
-              int facets_of_edge, int facets, std::uint64_t rows) {
+    // facets: those that the rows cut. Vertices where all rows vanish belong to the section as well; `still` are their
+    // facets.
+    void find(std::span<const SectionVertex> vertices, int first, int facets_of_edge, int facets, std::uint64_t rows,
+              std::span<const std::uint64_t> still = {}) {
         size_ = 0;
         still_ = still;
         if (facets_of_edge == 0)
@@ -52,7 +53,6 @@ class EdgesCut {
     static constexpr std::size_t in_word = 64;
     static constexpr int any_number = 0;  // of words; a single one is worth a loop of its own
 
-    std::span<const Bits> still_;
     std::vector<Edge> edges_;  // and room for more
     std::size_t size_ = 0;
     std::array<std::size_t, most_rows> start_{}, end_{};
@@ -60,6 +60,7 @@ class EdgesCut {
     // Sets of vertices, so many words each: on a facet, on a row's positive side, beside a vertex.
     std::vector<Bits> on_facet_, positive_, beside_;
     std::vector<std::size_t> crowded_;  // vertices on more facets than they have to be
+    std::span<const Bits> still_;
 
     void make_room(std::size_t more) {
         if (size_ + more > edges_.size()) edges_.resize(2 * (size_ + more));

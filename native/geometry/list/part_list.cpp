@@ -202,7 +202,7 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
     Section& section = levels_[level];
     const int made = section.last;
     section.edges.find({vertices_.data() + section.first, static_cast<std::size_t>(section.last - section.first)},
-                       still_facets_, section.first, problem_.dim - level - 1, static_cast<int>(slots_.size()), rows);
+                       section.first, problem_.dim - level - 1, static_cast<int>(slots_.size()), rows, still_facets_);
     make_room(made + section.edges.size());
     while (rows) {
         stop_.check();
