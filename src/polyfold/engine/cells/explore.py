@@ -17,6 +17,7 @@ from polyfold._base.clock import OutOfTimeError, Report, running
 from polyfold._base.options import byte_count, cell_limit
 from polyfold._base.question import question
 from polyfold._base.types import Array, ArrayLike, Signs
+from polyfold._base.when_read import replaced
 from polyfold._core import GivenUp
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED, Atlas, atlas_found, vouched
 from polyfold.atlas.certificate import Check, certificate_of
