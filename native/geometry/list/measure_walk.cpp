@@ -91,7 +91,8 @@ template <int Words>
 void MeasureWalk<Words>::visit(Cell<Words>& cell) {
     if (finished(cell))
         add(cell);
-    else if (worth_parts(cell) && list_.find(cell) && list_.keeps_all() && parts_.find(cell, list_, list_.kept(), sharply_))
+    else if (worth_parts(cell) && list_.find(cell) && list_.keeps_all() &&
+             parts_.find(cell, list_, list_.kept(), sharply_))
         visit_parts(cell);
     else
         visit_one_by_one(cell, cell.wanted_first, cell.wanted_last);
