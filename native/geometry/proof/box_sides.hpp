@@ -19,7 +19,9 @@ class BoxSides {
           registers_(registers_for(dim_)),
           low_(static_cast<std::size_t>(registers_), Lanes{} - rounding::unknown),
           high_(static_cast<std::size_t>(registers_), Lanes{} + rounding::unknown) {
-        for (int row = 0; row < problem.stages[0].width; ++row) are_all_ = are_all_ && add(problem, row);
+        const Stage& domain = problem.stages[0];
+        const std::vector<Row> rows = rows_of(problem);
+        for (std::size_t i = 0; i < rows.size() && are_all_; ++i) are_all_ = add(rows[i], domain.bias[i]);
     }
 
     // Whether all rows of the domain are sides of a box.
@@ -40,24 +42,39 @@ class BoxSides {
     std::vector<Lanes> low_, high_;
     bool are_all_ = true;
 
-    // Takes a row u_k + c > 0, c - u_k > 0 or c > 0; false if it is another one.
-    bool add(const Problem& problem, int row) {
-        const Stage& domain = problem.stages[0];
-        const auto at = static_cast<std::size_t>(row), width = static_cast<std::size_t>(domain.width);
-        const auto size = static_cast<std::size_t>(dim_) + 1;
+    // What a row of the domain has: the last coordinate with a factor, and how many there are.
+    struct Row {
         int coordinate = -1, terms = 0;
-        double side = 0;
-        const auto add_term = [&](int k, double factor) {
-            if (factor == 0) return;
+        double factor = 0, constant = 0;
+
+        void add(int k, double next) {
+            if (next == 0) return;
             coordinate = k;
-            side = factor;
+            factor = next;
             ++terms;
-        };
-        for (int k = 0; k < dim_; ++k) add_term(k, domain.parameter_rows[at * size + static_cast<std::size_t>(k)]);
-        for (const Block& block : domain.blocks)
+        }
+    };
+
+    // Looked at as they lie in memory: a box of thousands of inputs has twice as many rows.
+    static std::vector<Row> rows_of(const Problem& problem) {
+        const Stage& domain = problem.stages[0];
+        std::vector<Row> rows(static_cast<std::size_t>(domain.width));
+        const double* own = domain.parameter_rows.data();
+        for (std::size_t i = 0; i < rows.size() && !domain.parameter_rows.empty(); ++i) {
+            for (int k = 0; k < problem.dim; ++k) rows[i].add(k, *own++);
+            rows[i].constant = *own++;
+        }
+        for (const Block& block : domain.blocks) {
+            const double* entry = block.by_column.data();
             for (int k = 0; k < block.columns; ++k)
-                add_term(problem.frame_is_identity ? k : -1, block.by_column[static_cast<std::size_t>(k) * width + at]);
-        const double constant = domain.parameter_rows[at * size + size - 1], bias = domain.bias[at];
+                for (Row& row : rows) row.add(problem.frame_is_identity ? k : -1, *entry++);
+        }
+        return rows;
+    }
+
+    // Takes a row u_k + c > 0, c - u_k > 0 or c > 0; false if it is another one.
+    bool add(const Row& row, double bias) {
+        const auto [coordinate, terms, side, constant] = row;
         if (constant != 0 && bias != 0) return false;
         const double offset = constant + bias;
         if (terms == 0) return offset > 0;
