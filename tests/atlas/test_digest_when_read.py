@@ -8,6 +8,7 @@ import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from fractions import Fraction
 from weakref import ref
 
 import numpy as np
@@ -136,3 +137,18 @@ def test_it_is_that_of_the_arrays_on_all_kinds_of_networks():
         assert text == atlas.arrays_digest == digest.arrays_digest(copy.deepcopy(atlas)), case
         other = replace(atlas, witnesses=np.nextafter(atlas.witnesses, np.inf))
         assert other.certificate.level == "counted", case
+
+
+def test_exact_witnesses_of_any_length_are_digested():
+    atlas = pf.unfold([(np.ones((1, 1)), [0.0]), (np.ones((1, 1)), [0.0])])
+
+    def digest_with(number):
+        return replace(atlas, exact_witnesses={0: (number,)}).arrays_digest
+
+    long = Fraction(1, 7**9000)  # Python writes no integer with so many digits
+    assert len({digest_with(number) for number in (long, -long, 2 * long, Fraction(1, 7))}) == 4
+
+
+@pytest.mark.parametrize("number", [Fraction(0), Fraction(-3, 7), Fraction(12), Fraction(1, 3**900)])
+def test_exact_witnesses_are_digested_by_the_text_that_python_has_for_them(number):
+    assert digest._in_full(number) == str(number)

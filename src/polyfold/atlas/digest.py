@@ -17,6 +17,7 @@ from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
 from polyfold._base.clock import running
 
@@ -118,10 +119,15 @@ def arrays_digest(atlas: HasArrays, threads: int = 1) -> str:
             hasher.update(f"{head} {written.dtype.str} ".encode())
             hasher.update(written.data if written.size else b"")
     for cell, numbers in sorted(atlas.exact_witnesses.items()):
-        hasher.update(f"{cell}: {', '.join(map(str, numbers))}; ".encode())
+        hasher.update(f"{cell}: {', '.join(map(_in_full, numbers))}; ".encode())
     if atlas.of_function:
         hasher.update(b"cells of the function")
     return hasher.hexdigest()
+
+
+def _in_full(number: Fraction) -> str:
+    """The text that Python has for a fraction; of an integer with more than 4,300 digits it refuses to write any."""
+    return str(fmpq(number.numerator, number.denominator))
 
 
 def _flat(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
